@@ -1,0 +1,80 @@
+package event
+
+import "time"
+
+// Config is everything a probe is told before it starts: which endpoints, how
+// to speak to them, and the load to make. A parent writes it as the first line
+// of its child's control pipe, so that no header and no key stands in an
+// argument list. It is never recorded; Load, its harmless part, is.
+type Config struct {
+	Targets []TargetConfig `json:"targets"`
+	Load    Load           `json:"load"`
+	Limits  Limits         `json:"limits"`
+	// Text lets the text of tokens into the stream of events: into a pipe, and
+	// into a regular file only when the user asked for it.
+	Text bool `json:"text"`
+	// Prompts are the user's own prompts, taken in turn; they are sent and
+	// never recorded. Empty: prompts of Load.PromptTokens are made up.
+	Prompts []string `json:"prompts,omitempty"`
+	// Verbose adds notes that say why an engine or a dialect was chosen.
+	Verbose bool `json:"verbose,omitempty"`
+}
+
+// TargetConfig is one endpoint.
+type TargetConfig struct {
+	URL      string   `json:"url"`               // may hold userinfo: never shown as it is
+	Model    string   `json:"model"`             // "" takes the first of /v1/models
+	API      string   `json:"api"`               // "auto", "chat", "completions"
+	Headers  []string `json:"headers,omitempty"` // "Name: value"
+	KeyEnv   string   `json:"key_env,omitempty"` // the environment variable with the API key
+	Insecure bool     `json:"insecure,omitempty"`
+	CACert   string   `json:"cacert,omitempty"`
+	Cold     bool     `json:"cold"` // cache-busting nonce at the front of every prompt
+}
+
+// Load is what is asked of the endpoints.
+type Load struct {
+	Concurrency  int           `json:"concurrency"`        // streams of the closed loop; in the open loop the most in flight
+	Rate         float64       `json:"rate,omitempty"`     // requests/s of the open loop; 0 means closed loop
+	Arrival      string        `json:"arrival,omitempty"`  // "constant" or "poisson"
+	Pause        time.Duration `json:"pause,omitempty"`    // ns between two requests of one stream
+	Requests     int           `json:"requests,omitempty"` // stop after so many measured requests; 0 is no limit
+	Duration     time.Duration `json:"duration,omitempty"` // no new request after it; 0 is no limit
+	MaxTotal     int           `json:"max_total_tokens,omitempty"`
+	Warmup       int           `json:"warmup"` // requests per target left out of the statistics
+	MaxTokens    int           `json:"max_tokens"`
+	PromptTokens int           `json:"prompt_tokens"`
+	Seed         uint64        `json:"seed"`
+	Cold         bool          `json:"cold"`
+}
+
+// Limits are the four timers of a request; 0 means the default of the probe.
+type Limits struct {
+	Connect time.Duration `json:"connect"` // DNS, TCP and TLS together
+	First   time.Duration `json:"first"`   // from sent to the first token
+	Idle    time.Duration `json:"idle"`    // between two tokens
+	Total   time.Duration `json:"total"`   // from sent to the end
+	Grace   time.Duration `json:"grace"`   // for requests in flight when the run's limit is reached
+}
+
+// Control is one line of JSON on a probe's standard input.
+type Control struct {
+	Do     string  `json:"do"`               // one of the Do constants
+	Value  float64 `json:"value,omitempty"`  // for DoRate, DoConcurrency, DoMaxTokens, DoPromptTokens
+	Label  string  `json:"label,omitempty"`  // for DoMark
+	Config *Config `json:"config,omitempty"` // for DoStart
+}
+
+// What a probe can be told while it runs.
+const (
+	DoStart        = "start"
+	DoPause        = "pause"
+	DoResume       = "resume"
+	DoRate         = "rate"
+	DoConcurrency  = "concurrency"
+	DoMaxTokens    = "max_tokens"
+	DoPromptTokens = "prompt_tokens"
+	DoMark         = "mark"
+	DoStop         = "stop"  // no new request; those in flight are aborted; Finished; exit
+	DoAbort        = "abort" // exit now
+)

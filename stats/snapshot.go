@@ -1,0 +1,291 @@
+// Package stats turns events into numbers: the life of a request, percentiles
+// over rolling windows and over the session, series for charts, stalls,
+// smoothness, service levels, and the reading of a tail.
+//
+// It is pure. It does no I/O, starts no goroutine but the feed's, and takes its
+// time from the events, so that a replay gives bit for bit what the live run
+// gave. It must not import anything of teapot but probe/event.
+package stats
+
+import (
+	"time"
+
+	"teapot/probe/event"
+)
+
+// Snapshot is everything a screen, a report or an exporter shows. It is
+// immutable: whoever holds one may read it for ever, from any goroutine.
+//
+// All times are nanoseconds of the session's clock unless the name says Wall.
+type Snapshot struct {
+	Seq      uint64    // grows with every change; equal numbers mean an equal snapshot
+	Now      int64     // time of the newest event
+	Wall     time.Time // the wall clock at session time 0; zero before the first event
+	Session  event.Session
+	Load     event.Load // as it is now, after the controls
+	Targets  []*Target  // in the order of their ids
+	Floor    Floor
+	Lane     []LaneEvent     // the event lane, oldest first
+	Notes    []event.Note    // the newest last, at most 50
+	Finished *event.Finished // nil while the run goes on
+	Damaged  string          // one line when the recording read was damaged or cut; else ""
+}
+
+// Windows are the horizons that are kept beside the session.
+var Windows = [...]time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
+
+// Target is one endpoint's block of a Snapshot.
+type Target struct {
+	Info        event.Target // as last announced: URL, model, engine, state
+	Since       int64        // when Info.State began
+	InFlight    int
+	Windows     [len(Windows)]Figures
+	Session     Figures
+	Series      *Series   // for charts
+	Dots        []Dot     // one per finished or timed-out request within the retention, oldest first
+	Streams     []Stream  // one per slot with a request in flight or the last one it had; by slot
+	Worst       []Spike   // worst stalls and TTFTs of the session, worst first, at most 50
+	Recent      []Request // finished requests, newest last, at most 1000
+	LastError   string    // "503 overloaded" and the like: one line, sanitised; "" when there was none
+	LastErrorAt int64
+}
+
+// Figures are the numbers of one target over one horizon.
+type Figures struct {
+	Span     int64 // ns the horizon covers so far, at most its length
+	Requests Requests
+
+	TTFT, TTFO, Gap, ITL, TPOT, E2E Figure
+	// SchedTTFT and SchedE2E count from the instant the open loop's schedule
+	// wanted, so that waiting for a free stream is not hidden (coordinated
+	// omission). Empty in a closed loop.
+	SchedTTFT, SchedE2E, Late Figure
+	// ITLWhy says why ITL is not shown; "" when it is.
+	ITLWhy string
+
+	// Speed of the streams, tok/s = 1/TPOT: the median, and the speed that the
+	// slowest tenth stay under. Mark applies to the latter.
+	SpeedMedian, SpeedSlow10 float64
+	SpeedSlow10Mark          Mark
+
+	OutputTokens, PromptTokens uint64  // counted tokens
+	Approx                     bool    // some of OutputTokens were counted from events
+	OutputRate, PromptRate     float64 // tok/s over Span
+	RequestRate                float64 // finished requests/s over Span
+	TokensPerEvent             float64 // 0 when unknown
+
+	Phases    Phases
+	Stalls    Stalls
+	Smooth    Smooth
+	SLO       []SLOResult // in the order given
+	Merged    uint64      // gaps left out of the percentiles because they are ours
+	MergedSum int64       // their total time, ns
+	ErrorRate float64     // failed / (ok + failed); 0 when there were none
+	Goodput   float64     // share of attempted requests that met every SLO; NaN never: 0 when none
+}
+
+// Requests counts endings.
+type Requests struct {
+	OK, Failed, Aborted, Short, Warmup, Skipped uint64
+	ByClass                                     map[event.Class]uint64
+}
+
+// Quantiles are the percentiles of every figure, in this order.
+var Quantiles = [...]float64{0.5, 0.9, 0.95, 0.99, 0.999, 0.9999}
+
+// Indexes into Figure.Q.
+const (
+	P50 = iota
+	P90
+	P95
+	P99
+	P999
+	P9999
+)
+
+// Mark is the sample rule's verdict on one percentile.
+type Mark uint8
+
+// The marks.
+const (
+	MarkNone   Mark = iota // n < 1/(1−p): there is no such percentile; show –
+	MarkApprox             // n < 10/(1−p): show it with ~
+	MarkOK
+)
+
+// Quantile is one percentile of a figure, by nearest rank ⌈p·n⌉.
+type Quantile struct {
+	Value    int64 // ns
+	Mark     Mark
+	Censored bool  // it lies among the timeouts: Value is a lower bound; show ">30s"
+	Lo, Hi   int64 // 95 % confidence interval from order statistics, ns
+	// HiOpen: there is no finite upper bound below the maximum at this n.
+	HiOpen bool
+}
+
+// Figure is the distribution of one quantity, in ns.
+type Figure struct {
+	N        uint64
+	Min, Max int64 // exact
+	Mean     float64
+	Q        [len(Quantiles)]Quantile
+	Censored uint64 // samples known only to be at least a limit
+	Clipped  uint64 // samples above one hour
+}
+
+// Phases are the medians and ninth deciles of a request's spans, ns, over the
+// requests that had them.
+type Phases struct {
+	DNS, TCP, TLS, Send, Wait, First Span    // Wait: sent → headers; First: headers → first token
+	Reused                           float64 // share of requests on a used connection
+}
+
+// Span is a median with its ninth decile.
+type Span struct {
+	N        uint64
+	P50, P90 int64
+}
+
+// Stalls sums up the gaps that pass the stall rule: at least
+// max(41.7 ms, 3 × P99 of the 60 s that ended before the gap began), or, below
+// 100 samples, max(41.7 ms, 8 × the stream's median).
+type Stalls struct {
+	Count   uint64
+	Total   int64 // ns
+	Longest int64
+	PerKTok float64 // stalls per 1 000 tokens
+}
+
+// Smooth is what a reader feels.
+type Smooth struct {
+	// Stalled5 and Stalled10 are the share of the play-out time in which a
+	// reader at 5 or 10 tok/s had nothing to read.
+	Stalled5, Stalled10 float64
+	// Fluidity is 1 − missed/total of the per-token deadlines with carried
+	// slack; FluidityN is the number of deadlines. Deadline: the gap SLO, else
+	// 100 ms.
+	Fluidity  float64
+	FluidityN uint64
+	Jitter    float64 // RFC 3550 over gaps, ns
+	CV        float64 // coefficient of variation of the gaps
+}
+
+// SLOResult is one service level over one horizon.
+type SLOResult struct {
+	Expr     string  // as normalised: "gap<=50ms:99%"
+	Metric   string  // "ttft", "gap", "tpot", "e2e", ..., "err"
+	Limit    int64   // ns; for err in parts per million
+	Goal     float64 // 0.99
+	N, Met   uint64
+	Attained float64 // Met/N; 0 when N is 0
+	OK       bool
+	NoData   bool
+	For      int64 // ns since it last changed between met and missed
+}
+
+// Floor is what this client added, over the last minute and the session.
+type Floor struct {
+	Source           string // stamp source in use, "kernel" or "read"
+	LateP50, LateP99 int64  // ns, of the last minute
+	LateMax          int64
+	Overshoot        int64 // worst in the last minute
+	SessionOvershoot int64
+	Lag              int64  // worst schedule lag of the last minute
+	Merged           uint64 // of the session
+	Reads            uint64
+	DroppedTexts     uint64
+	DroppedEvents    uint64
+	HostStalls       uint64 // heartbeats that overslept by 10 ms or more, in the session
+	GC               uint64
+	RTT              int64
+	RSS              int64
+	Word             string // one word for the title: "ok", "late", "dropping", "stalled"
+}
+
+// LaneKind is a kind of event on the lane under the charts.
+type LaneKind uint8
+
+// The kinds, with the glyph a screen gives them.
+const (
+	LaneMark      LaneKind = iota // a letter
+	LaneError                     // ×
+	LaneHostStall                 // ▼
+	LaneRestart                   // the target came back
+	LaneDown                      // the target went away
+	LaneDropped
+	LaneSetting
+)
+
+// LaneEvent is one thing on the event lane.
+type LaneEvent struct {
+	At     int64
+	Kind   LaneKind
+	Target uint32
+	Letter byte // A, B, ... for marks
+	Text   string
+}
+
+// Dot is one request on the TTFT chart.
+type Dot struct {
+	At      int64 // first token, or the failure
+	TTFT    int64 // ns; with Timeout the limit that passed
+	Class   event.Class
+	Timeout bool
+	Request uint64
+	Warmup  bool
+}
+
+// Cell is one token event of a stream: a cell of the cadence strip.
+type Cell struct {
+	At      int64
+	Gap     int64 // ns since the token event before; for the first one since sent
+	K       uint32
+	Channel event.Channel
+	Stall   bool
+	Merged  bool
+	Burst   bool   // it shared its read with an earlier one
+	Text    string // raw, untrusted; "" when text was not recorded
+}
+
+// Stream is one slot of the load and the request it carries or carried last.
+type Stream struct {
+	Slot    uint32
+	Request uint64
+	Sent    int64
+	FirstAt int64 // 0 before the first token
+	LastAt  int64
+	EndAt   int64       // 0 while it runs
+	Class   event.Class // once it ended
+	Tokens  int         // so far, counted as well as is known
+	Events  int
+	Median  int64 // median gap of this stream, ns; 0 below 3 gaps
+	TPOT    int64 // ns; 0 when undefined
+	Warmup  bool
+	Cells   []Cell // the newest last, at most 512
+}
+
+// Spike is a stall or a slow first token that is kept after it scrolled off.
+type Spike struct {
+	At      int64 // its end: when the late token came
+	Length  int64 // ns
+	Request uint64
+	Slot    uint32
+	Token   int  // index of the token event after the gap, from 1
+	First   bool // a TTFT
+	Merged  bool // ours
+	Peers   int  // other streams that stalled over the same instant
+}
+
+// Request is one finished request, for the list.
+type Request struct {
+	ID, Conn          uint64
+	Sent, Headers     int64
+	First, Last, End  int64
+	TTFT, TPOT, E2E   int64 // ns; 0 when undefined
+	MaxGap            int64
+	N, Events, Stalls int
+	Class             event.Class
+	Status            int
+	Message           string
+	Warmup            bool
+}
