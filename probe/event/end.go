@@ -112,4 +112,9 @@ type ServerTimings struct {
 	Prompt  int64 `json:"prompt_ns,omitempty"`
 	DecodeN int   `json:"decode_n,omitempty"`
 	Decode  int64 `json:"decode_ns,omitempty"` // from the first token to the last
+	Queue   int64 `json:"queue_ns,omitempty"`  // waiting before the prompt was worked on
+
+	// Speculative decoding: tokens proposed, and those of them that were kept.
+	Drafted  int `json:"drafted,omitempty"`
+	Accepted int `json:"accepted,omitempty"`
 }
