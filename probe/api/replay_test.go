@@ -1,0 +1,274 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"teapot/probe/event"
+	"teapot/probe/sse"
+)
+
+// token is a Part with its time.
+type token struct {
+	at   time.Duration
+	read uint64
+	k    uint32
+	ch   event.Channel
+	text string
+}
+
+// seen is what a decoder made of a reply.
+type seen struct {
+	tokens   []token
+	comments int
+	role     time.Duration // first event that is no token
+	end      error
+	res      Result
+	sum      uint64 // of the known k
+	allKnown bool
+}
+
+// play runs a body through the reader and a decoder.
+func play(body io.Reader, hint sse.Format, stamp func(read uint64) time.Duration, dialect string, asked func(n int) int) seen {
+	d, err := ByName(dialect)
+	if err != nil {
+		panic(err)
+	}
+	dec := d.NewDecoder()
+	s := seen{role: -1, allKnown: true}
+	r := sse.NewReader(body, sse.Options{Hint: hint})
+	var p Part
+	for {
+		ev, err := r.Next()
+		if err != nil {
+			s.end = err
+			break
+		}
+		dec.Decode(&ev, &p)
+		at := stamp(ev.Read)
+		switch {
+		case ev.Type == "comment":
+			s.comments++
+		case p.Evidence:
+			s.tokens = append(s.tokens, token{at, ev.Read, p.K, p.Channel, string(p.Text)})
+			s.sum += uint64(p.K)
+			s.allKnown = s.allKnown && p.K > 0
+		case s.role < 0:
+			s.role = at
+		}
+	}
+	dec.Framed(r.Format())
+	n := dec.Result(0, s.end).N
+	s.res = dec.Result(asked(n), s.end)
+	return s
+}
+
+// asItWas asks for as many tokens as came, which is what the cases assume.
+func asItWas(n int) int { return n }
+
+func replay(s script, size int, dialect string) seen {
+	w := &wire{script: s, size: size}
+	w.writes = append([]write(nil), s.writes...)
+	return play(w, s.hint, func(read uint64) time.Duration {
+		if read < 1 || read > uint64(len(w.stamp)) {
+			return -1
+		}
+		return w.stamp[read-1]
+	}, dialect, asItWas)
+}
+
+func (s *seen) first(ok func(event.Channel) bool) time.Duration {
+	for _, t := range s.tokens {
+		if ok(t.ch) {
+			return t.at
+		}
+	}
+	return -1
+}
+
+func anyChannel(event.Channel) bool { return true }
+
+// check holds a replay against one expectation.
+func (s *seen) check(t *testing.T, key, want string, checked map[string]bool) {
+	t.Helper()
+	checked[key] = true
+	n := len(s.tokens)
+	var got string
+	switch key {
+	case "outcome":
+		got = map[event.Class]string{event.OKFull: "ok_full", event.OKShort: "ok_short", event.OKUnknownReason: "ok_unknown_reason",
+			event.ErrStream: "error_stream", event.ErrTruncated: "truncated"}[s.res.Class]
+		if want == "ok" && s.res.Class.OK() {
+			return
+		}
+	case "tokens":
+		got = strconv.Itoa(s.res.N)
+		if s.res.Count == event.CountEvents {
+			got = "unknown"
+		}
+	case "tokens_seen":
+		got = strconv.Itoa(s.res.N)
+	case "token_events":
+		got = strconv.Itoa(n)
+	case "silent_tokens":
+		got = strconv.Itoa(s.res.N - n)
+	case "tokens_per_chunk":
+		got = strconv.FormatFloat(float64(s.res.N)/float64(n), 'f', 1, 64)
+	case "k":
+		var ks []string
+		for _, tok := range s.tokens {
+			ks = append(ks, fmt.Sprint(tok.k))
+		}
+		got = strings.Join(ks, ",")
+	case "ttft":
+		got = s.first(anyChannel).String()
+	case "first_text":
+		got = s.first(func(c event.Channel) bool { return c == event.Answer }).String()
+	case "first_reasoning":
+		got = s.first(func(c event.Channel) bool { return c == event.Reasoning }).String()
+	case "role":
+		got = s.role.String()
+	case "tpot":
+		n1 := max(int(s.tokens[0].k), 1)
+		got = ((s.tokens[n-1].at - s.tokens[0].at) / time.Duration(s.res.N-n1)).String()
+	case "max_chunk_gap":
+		var worst time.Duration
+		for i := 1; i < n; i++ {
+			worst = max(worst, s.tokens[i].at-s.tokens[i-1].at)
+		}
+		got = worst.String()
+	case "code":
+		got = strconv.Itoa(s.res.Code)
+	case "class":
+		got = map[bool]string{true: "overloaded"}[s.res.Overload]
+	case "comments":
+		got = strconv.Itoa(s.comments)
+	case "burst":
+		got = strconv.FormatBool(n > 1 && s.tokens[0].read == s.tokens[1].read)
+	case "missing_terminator":
+		got = strconv.FormatBool(hasFlag(s.res.Flags, event.FlagNoTerminator))
+	case "err":
+		got = map[bool]string{true: "unexpected_eof"}[errors.Is(s.end, io.ErrUnexpectedEOF) && strings.Contains(s.res.Message, "unexpected EOF")]
+	case "accepted_ratio":
+		if s.res.Server != nil {
+			got = fmt.Sprint(float64(s.res.Server.Accepted) / float64(s.res.Server.Drafted))
+		}
+	case "progress_events":
+		// Events that only report progress come before the first token, and
+		// none of them is a token.
+		got = want
+		if s.role != 0 || s.first(anyChannel) == 0 {
+			got = "a token"
+		}
+	default:
+		t.Errorf("the expectation %s is not checked", key)
+	}
+	if got != want {
+		t.Errorf("%s is %s, want %s", key, got, want)
+	}
+}
+
+func hasFlag(flags []event.Flag, f event.Flag) bool {
+	for _, have := range flags {
+		if have == f {
+			return true
+		}
+	}
+	return false
+}
+
+func dialectOf(path string) string {
+	if strings.Contains(path, "completions") || strings.Contains(path, "cmpl") || strings.Contains(path, "emoji") {
+		return "completions"
+	}
+	return "chat"
+}
+
+func TestCases(t *testing.T) {
+	paths, _ := filepath.Glob("testdata/cases/*.fix")
+	if len(paths) < 20 {
+		t.Fatalf("only %d cases found", len(paths))
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".fix"), func(t *testing.T) {
+			sc := readCase(t, path)
+			whole := replay(sc, 0, dialectOf(path))
+			checked := map[string]bool{}
+			for key, want := range sc.expect {
+				whole.check(t, key, want, checked)
+			}
+			if !checked["outcome"] {
+				t.Fatal("no outcome is expected")
+			}
+			for _, size := range []int{1, 7} {
+				cut := replay(sc, size, dialectOf(path))
+				if d := differSeen(whole, cut); d != "" {
+					t.Errorf("reads of %d bytes give another result: %s", size, d)
+				}
+			}
+		})
+	}
+}
+
+// differSeen compares two replays in all but the reads.
+func differSeen(a, b seen) string {
+	if len(a.tokens) != len(b.tokens) {
+		return fmt.Sprintf("%d token events, %d", len(a.tokens), len(b.tokens))
+	}
+	for i := range a.tokens {
+		x, y := a.tokens[i], b.tokens[i]
+		x.read, y.read = 0, 0
+		if x != y {
+			return fmt.Sprintf("token %d: %+v, %+v", i, x, y)
+		}
+	}
+	x, y := a.res, b.res
+	if x.Class != y.Class || x.Message != y.Message || x.N != y.N || x.Count != y.Count || x.Finish != y.Finish || fmt.Sprint(x.Flags) != fmt.Sprint(y.Flags) || a.comments != b.comments {
+		return fmt.Sprintf("%+v, %+v", x, y)
+	}
+	return ""
+}
+
+// TestPrefixes cuts every case short after every byte: without a terminal
+// reason no prefix is a success.
+func TestPrefixes(t *testing.T) {
+	paths, _ := filepath.Glob("testdata/cases/*.fix")
+	for _, path := range paths {
+		sc := readCase(t, path)
+		var all []byte
+		for _, w := range sc.writes {
+			all = append(all, w.data...)
+		}
+		ends := 0
+		for n := range len(all) {
+			// The end of the body alternates between a clean one and a cut.
+			end := []error{io.EOF, io.ErrUnexpectedEOF}[n%2]
+			cut := script{writes: []write{{0, all[:n]}}, end: end, hint: sse.SSE}
+			if n == 0 {
+				cut.writes = nil
+			}
+			s := replay(cut, 0, dialectOf(path))
+			reason := strings.Contains(string(all[:n]), `"finish_reason":"`) || strings.Contains(string(all[:n]), `"finish_reason":\"`)
+			switch {
+			case s.res.Class.OK() && !reason:
+				t.Fatalf("%s: %d bytes without a finish reason are %s", path, n, s.res.Class)
+			case !s.res.Class.OK() && s.res.Class != event.ErrTruncated && s.res.Class != event.ErrStream:
+				t.Fatalf("%s: %d bytes are %s (%s)", path, n, s.res.Class, s.res.Message)
+			case s.res.Class == event.ErrTruncated && s.res.Message == "":
+				t.Fatalf("%s: %d bytes are truncated without a message", path, n)
+			}
+			if s.res.Class != event.ErrTruncated {
+				ends++
+			}
+		}
+		if ends == 0 && !strings.Contains(sc.expect["outcome"], "truncated") {
+			t.Errorf("%s: no prefix reached an end", path)
+		}
+	}
+}
