@@ -1,0 +1,204 @@
+package options
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+const helpWidth = 79
+
+// flags returns the flags of the command in the order of Options, without the
+// hidden ones.
+func (p *parser) flags() []*kong.Flag {
+	var out []*kong.Flag
+	c := Command(p.command())
+	if c == "demo" {
+		c = Watch
+	}
+	for _, f := range p.kong.Model.Flags {
+		if !f.Hidden && appliesTo(f, c) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// help writes the help of the command that was named, or of teapot as a whole.
+func (p *parser) help() string {
+	var b strings.Builder
+	b.WriteString(usage(p.command(), p.named()))
+	group := ""
+	for _, f := range p.flags() {
+		if f.Group != nil && f.Group.Key != group {
+			group = f.Group.Key
+			fmt.Fprintf(&b, "\n%s:\n", groupTitle(group))
+		}
+		b.WriteString(helpFlag(f))
+	}
+	b.WriteString(helpEnd)
+	return b.String()
+}
+
+// named tells whether the command was written out.
+func (p *parser) named() bool {
+	for _, a := range p.ctx.Args {
+		if a == p.command() {
+			return true
+		}
+	}
+	return false
+}
+
+const helpEnd = `
+Every flag has an environment variable (--ttft-timeout: TEAPOT_TTFT_TIMEOUT)
+and a key in the settings file (ttft-timeout = "30s"). A flag beats the
+environment, which beats the file. A key never stands on the command line: it
+comes from OPENAI_API_KEY or the variable that --api-key-env names.
+
+Without -c, -n, -d and --rate there is a pause of 250 ms between requests;
+with any of them there is none.
+
+Exit codes: 0 ended, 1 failed or never answered, 2 wrong usage, 3 a service
+level was missed; 129, 130, 131, 143 by a signal.
+`
+
+// usage is the head of a help text.
+func usage(command string, named bool) string {
+	switch {
+	case command == "demo":
+		return `Usage: teapot demo [PROFILE] [flags]
+
+Watch the built-in engine. tour, the default, lets something happen about
+every 15 seconds; others are article, smooth, prefill and preemption.
+
+  teapot demo
+  teapot demo article -c 8
+`
+	case command == "report":
+		return `Usage: teapot report URL... [flags]
+
+Measure without a screen, then write a report.
+
+  teapot report http://localhost:8000 -d 60s -c 4
+  teapot report https://gpu07/v1 -n 500 --slo 'gap<=50ms:99%' -o run.json
+  teapot report demo:article -c 8 -d 40s --output-format markdown
+`
+	case command == "replay":
+		return `Usage: teapot replay FILE [flags]
+
+Show a recording as if it happened now. FILE - reads standard input.
+
+  teapot replay run.tea
+  teapot replay run.tea --speed 0 --output-format json
+  ssh gpu07 teapot probe localhost:8000 | teapot replay -
+`
+	case command == "probe":
+		return `Usage: teapot probe URL... [flags]
+
+Measure and write events to standard output: a recording, or a pipe into
+teapot replay -. Text of replies goes into a pipe; into a file only with
+--save-text.
+
+  teapot probe http://localhost:8000 > run.tea
+  teapot probe http://localhost:8000 -c 4 -d 60s | teapot replay -
+`
+	case command == "engine":
+		return `Usage: teapot engine [PROFILE] [flags]
+
+Serve the built-in engine over HTTP: OpenAI's chat and completions, streamed,
+/v1/models, /health and /metrics. Default profile: smooth.
+
+  teapot engine article --addr 127.0.0.1:8000
+  teapot engine preemption --seed 7 --truth truth.ndjson
+`
+	case named:
+		return `Usage: teapot watch [URL...] [flags]
+
+Watch an endpoint live. Without a URL the well-known local ports are tried.
+
+  teapot watch http://localhost:8000
+  teapot watch gpu07:8000 -c 4 --slo 'gap<=50ms:99%'
+`
+	}
+	return `Usage: teapot [URL...] [flags]
+       teapot COMMAND [flags]
+
+Watch how smoothly an LLM endpoint streams its tokens, and where the slow ones
+come from. Without a URL the well-known local ports are tried.
+
+  teapot demo                        see it on the built-in engine
+  teapot http://localhost:8000       watch an endpoint, gently
+  teapot gpu07:8000 -c 4 --slo 'gap<=50ms:99%'
+
+Commands (teapot COMMAND -h says more):
+  watch [URL...]     the live screen; the default
+  demo [PROFILE]     the live screen on the built-in engine
+  report URL...      measure without a screen, then report
+  replay FILE        the screen of a recording, - for standard input
+  probe URL...       events on standard output
+  engine [PROFILE]   the built-in engine as a server for others
+`
+}
+
+func groupTitle(key string) string {
+	switch key {
+	case "load":
+		return "Load"
+	case "request":
+		return "Request"
+	case "limits":
+		return "Limits"
+	case "stats":
+		return "Statistics"
+	case "output":
+		return "Input and output"
+	case "screen":
+		return "Screen"
+	}
+	return "General"
+}
+
+// helpFlag writes one flag, its help beside it and wrapped.
+func helpFlag(f *kong.Flag) string {
+	const column = 29
+	head := "      --" + f.Name
+	if f.Short != 0 {
+		head = "  -" + string(f.Short) + ", --" + f.Name
+	}
+	if !f.IsBool() && f.PlaceHolder != "" {
+		head += " " + f.PlaceHolder
+	}
+	text := f.Help
+	if f.HasDefault && f.Default != "0" && f.Default != "" {
+		text += " (default " + f.Default + ")"
+	}
+	lines := wrap(text, helpWidth-column)
+	var b strings.Builder
+	if len(head) > column-2 {
+		b.WriteString(head + "\n")
+		head = ""
+	}
+	for _, l := range lines {
+		fmt.Fprintf(&b, "%-*s%s\n", column, head, l)
+		head = ""
+	}
+	return b.String()
+}
+
+// wrap breaks text at blanks into lines of at most width bytes.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,48 @@
+package options
+
+import (
+	"regexp"
+	"strings"
+
+	"teapot/ui/format"
+)
+
+// Line is an error as one line that may be shown and logged: without control
+// characters, and its URLs without userinfo and query.
+func Line(err error) string { return clean(err.Error()) }
+
+func clean(s string) string { return format.Clean(format.RedactText(s)) }
+
+var keyFlag = regexp.MustCompile(`(?i)^--?(open-?ai[-_]?)?(api[-_]?key|key|api[-_]?token|token|bearer|auth(orization)?)(=.*)?$`)
+
+// keyOnCommandLine refuses a key among the arguments, which every user of the
+// machine can read. It never repeats what was given.
+func keyOnCommandLine(args []string) error {
+	for i, a := range args {
+		if a == "--" {
+			return nil
+		}
+		if keyFlag.MatchString(a) {
+			return usagef("a key never stands on the command line, where others can read it: put it into OPENAI_API_KEY, or name another variable with --api-key-env NAME")
+		}
+		header, ok := strings.CutPrefix(a, "--header=")
+		if !ok {
+			header, ok = strings.CutPrefix(a, "-H")
+		}
+		if (a == "-H" || a == "--header") && i+1 < len(args) {
+			header, ok = args[i+1], true
+		}
+		if name, _, found := strings.Cut(header, ":"); ok && found && secretHeader(strings.TrimLeft(name, " =")) {
+			return usagef("-H: a key never stands on the command line, where others can read it: put the key into OPENAI_API_KEY or the variable that --api-key-env names, or the whole header into TEAPOT_HEADER")
+		}
+	}
+	return nil
+}
+
+func secretHeader(name string) bool {
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case "authorization", "proxy-authorization", "api-key", "x-api-key", "x-goog-api-key", "cookie":
+		return true
+	}
+	return false
+}
