@@ -1,0 +1,90 @@
+package ui
+
+import (
+	"image"
+
+	"teapot/ui/chart"
+)
+
+// helpLines are the rows of the help: the keys, then what the signs mean.
+func helpLines(k *keyMap) [][2]string {
+	var out [][2]string
+	for _, b := range k.all() {
+		h := b.Help()
+		out = append(out, [2]string{h.Key, h.Desc})
+	}
+	return append(out,
+		[2]string{"", ""},
+		[2]string{"–", "too few samples for this percentile to exist"},
+		[2]string{"~", "too few to trust it"},
+		[2]string{">30s", "it lies among the timeouts: at least this"},
+		[2]string{"× ▼ A", "on the event row: error or timeout, this host stalled, a mark"},
+		[2]string{"↓ ↑ s !", "target went away, came back, setting changed, events dropped"},
+		[2]string{"‖812ms‖", "a stall, where it happened"},
+		[2]string{"□", "caused by this client, left out of the percentiles"},
+		[2]string{"_", "an underlined cell of a strip held several tokens"},
+	)
+}
+
+// drawHelp draws the help over the screen, scrolled down by top rows, and
+// returns the greatest useful top.
+func drawHelp(g *chart.Grid, k *keyMap, top int) (most int) {
+	lines := helpLines(k)
+	w, h := min(80, g.W-1), min(len(lines)+2, g.H)
+	if w < 10 || h < 3 {
+		return 0
+	}
+	x, y := (g.W-1-w)/2, (g.H-h)/2
+	a := g.Area(image.Rect(x, y, x+w, y+h))
+	a.Clear()
+	box(a, "keys", "esc closes")
+	most = max(len(lines)-(h-2), 0)
+	in := a.Sub(2, 1, w-4, h-2)
+	for i, l := range lines[min(max(top, 0), most):] {
+		if i >= in.H() {
+			break
+		}
+		in.Text(0, i, l[0], chart.Key)
+		in.Text(11, i, cut(l[1], in.W()-11), chart.Plain)
+	}
+	if most > 0 {
+		a.Right(w-2, h-1, " ↑↓ more ", chart.Dim)
+	}
+	return most
+}
+
+// box draws a frame with a title and a note in its upper edge.
+func box(a chart.Area, title, note string) {
+	w, h := a.W(), a.H()
+	for x := range w {
+		a.Set(x, 0, '─', chart.Rule)
+		a.Set(x, h-1, '─', chart.Rule)
+	}
+	for y := range h {
+		a.Set(0, y, '│', chart.Rule)
+		a.Set(w-1, y, '│', chart.Rule)
+	}
+	a.Set(0, 0, '┌', chart.Rule)
+	a.Set(w-1, 0, '┐', chart.Rule)
+	a.Set(0, h-1, '└', chart.Rule)
+	a.Set(w-1, h-1, '┘', chart.Rule)
+	a.Text(2, 0, " "+title+" ", chart.Head)
+	a.Right(w-2, 0, " "+note+" ", chart.Dim)
+}
+
+// drawKeys draws the bottom row: a message, a question, or the keys.
+func drawKeys(a chart.Area, k *keyMap, message string, role chart.Role) {
+	if message != "" {
+		a.Text(0, 0, cut(message, a.W()), role)
+		return
+	}
+	x := 0
+	for _, h := range k.hints() {
+		n := chart.Width(h[0]) + 1 + chart.Width(h[1])
+		if x+n > a.W() {
+			return
+		}
+		x = a.Text(x, 0, h[0], chart.Key)
+		x = a.Text(x+1, 0, h[1], chart.Dim) + 2
+	}
+}

@@ -1,0 +1,198 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"teapot/probe/event"
+	"teapot/stats"
+)
+
+func press(m *model, keys ...string) tea.Cmd {
+	var cmd tea.Cmd
+	for _, k := range keys {
+		msg := tea.KeyPressMsg{Text: k}
+		switch k {
+		case "space":
+			msg = tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
+		case "tab":
+			msg = tea.KeyPressMsg{Code: tea.KeyTab}
+		case "esc":
+			msg = tea.KeyPressMsg{Code: tea.KeyEscape}
+		case "ctrl+c", "ctrl+l", "ctrl+z":
+			msg = tea.KeyPressMsg{Code: rune(k[5]), Mod: tea.ModCtrl}
+		default:
+			msg.Code = rune(k[0])
+		}
+		_, cmd = m.Update(msg)
+	}
+	return cmd
+}
+
+func TestKeys(t *testing.T) {
+	var did []string
+	m := still(busy(), Config{Control: func(event.Control) {}})
+	m.do = func(c event.Control) { did = append(did, c.Do) }
+	screenOf(m, 80, 24, overview)
+	press(m, "3")
+	if m.view != words {
+		t.Error("3 does not show the words")
+	}
+	press(m, "tab")
+	if m.view != overview {
+		t.Error("tab does not lead back")
+	}
+	press(m, "-", "-")
+	if m.zoomNS() != 5e9 {
+		t.Errorf("two steps out are %d ns per column", m.zoomNS())
+	}
+	press(m, "+", "+", "+")
+	if m.zoomNS() != 1e9 || !strings.Contains(m.message, "finest") {
+		t.Errorf("zoom %d, message %q", m.zoomNS(), m.message)
+	}
+	press(m, "w")
+	if m.window != 2 {
+		t.Errorf("window %d", m.window)
+	}
+	press(m, "m", "p")
+	if strings.Join(did, " ") != "mark pause" {
+		t.Errorf("controls %v", did)
+	}
+	press(m, "?")
+	if !m.help {
+		t.Error("no help")
+	}
+	press(m, "esc")
+	if m.help {
+		t.Error("esc leaves the help open")
+	}
+	before := m.theme.name
+	press(m, "t", "T", "2", "4", "5", "x")
+	if m.theme.name == before || m.text {
+		t.Errorf("theme %s, text %v", m.theme.name, m.text)
+	}
+	press(m, "space")
+	if m.frozen == nil {
+		t.Error("space does not freeze")
+	}
+	press(m, "space")
+	if m.frozen != nil {
+		t.Error("space does not let go")
+	}
+}
+
+func TestResetOfTheSessionAsks(t *testing.T) {
+	f := &countingFeed{}
+	m := still(busy(), Config{Feed: f})
+	press(m, "R", "x", "n")
+	if f.n != 0 {
+		t.Error("it reset without a yes")
+	}
+	press(m, "R", "y")
+	if f.n != 1 {
+		t.Errorf("%d resets after a yes", f.n)
+	}
+	press(m, "r")
+	if f.n != 2 {
+		t.Errorf("r does not reset the window")
+	}
+}
+
+type countingFeed struct{ n int }
+
+func (c *countingFeed) Do(func(*stats.Aggregator)) { c.n++ }
+
+func TestFreezeHoldsTheViewNotTheMeasurement(t *testing.T) {
+	w := newWorld(1, 2)
+	w.run(20e9)
+	s := w.snapshot()
+	m := still(s, Config{Theme: "mono"})
+	c := newClock()
+	m.cfg.Now = c.now
+	m.cfg.Snapshot = func() *stats.Snapshot { return s }
+	press(m, "space")
+	w.run(37e9)
+	s = w.snapshot()
+	c.at = c.at.Add(17 * time.Second)
+	m.Update(frameMsg(m.tick))
+	out := screenOf(m, 80, 24, overview)
+	if !strings.Contains(out, "PAUSED +17s, ") || strings.Contains(out, ", 0 new") {
+		t.Errorf("first line %q", strings.SplitN(out, "\n", 2)[0])
+	}
+	if m.snap.Now != 20e9 {
+		t.Errorf("the view shows %d", m.snap.Now)
+	}
+}
+
+func TestQuitStopsTheProbeFirst(t *testing.T) {
+	s := busy()
+	var did []string
+	m := still(s, Config{Control: func(event.Control) {}})
+	m.do = func(c event.Control) { did = append(did, c.Do) }
+	if isQuit(press(m, "q")) {
+		t.Error("it leaves before the probe has stopped")
+	}
+	done := *s
+	done.Seq++
+	done.Finished = &event.Finished{Reason: "stopped"}
+	m.cfg.Snapshot = func() *stats.Snapshot { return &done }
+	if !isQuit(m.frame()) {
+		t.Error("it stays after the probe has stopped")
+	}
+	if !m.outcome.Quit || m.outcome.Aborted || strings.Join(did, " ") != "stop" {
+		t.Errorf("outcome %+v, controls %v", m.outcome, did)
+	}
+}
+
+func TestASecondQuitAborts(t *testing.T) {
+	var did []string
+	m := still(busy(), Config{Control: func(event.Control) {}})
+	m.do = func(c event.Control) { did = append(did, c.Do) }
+	press(m, "q")
+	if !isQuit(press(m, "ctrl+c")) || !m.outcome.Aborted || strings.Join(did, " ") != "stop abort" {
+		t.Errorf("outcome %+v, controls %v", m.outcome, did)
+	}
+}
+
+func TestTheProbesDeathIsShownAndSurvived(t *testing.T) {
+	m := still(busy(), Config{Theme: "mono", Control: func(event.Control) {}})
+	m.cfg.Ended = func() string { return "signal killed" }
+	m.Update(frameMsg(m.tick))
+	if out := screenOf(m, 120, 40, overview); !strings.Contains(out, "PROBE ENDED: signal killed") {
+		t.Errorf("first line %q", strings.SplitN(out, "\n", 2)[0])
+	}
+	if !isQuit(press(m, "q")) {
+		t.Error("q waits for a probe that is gone")
+	}
+}
+
+func isQuit(cmd tea.Cmd) bool {
+	if cmd == nil {
+		return false
+	}
+	_, ok := cmd().(tea.QuitMsg)
+	return ok
+}
+
+func TestPaceOfTheFrames(t *testing.T) {
+	local := still(busy(), Config{})
+	if local.pace() != 100*time.Millisecond {
+		t.Errorf("local: %v", local.pace())
+	}
+	ssh := still(busy(), Config{Env: vars("SSH_TTY", "/dev/pts/3")})
+	if ssh.pace() != time.Second/3 {
+		t.Errorf("over SSH: %v", ssh.pace())
+	}
+	local.Update(tea.BlurMsg{})
+	if local.pace() != time.Second {
+		t.Errorf("unfocused: %v", local.pace())
+	}
+	old := frameMsg(local.tick)
+	local.Update(tea.FocusMsg{})
+	if _, cmd := local.Update(old); cmd != nil {
+		t.Error("a tick of the old chain goes on beside the new one")
+	}
+}

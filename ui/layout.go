@@ -1,0 +1,301 @@
+package ui
+
+import (
+	"image"
+	"reflect"
+)
+
+// view is which screen is shown.
+type view uint8
+
+const (
+	overview view = 1
+	words    view = 3
+)
+
+// The smallest screen that shows a table; below it there is one line.
+const (
+	leastW = 40
+	leastH = 8
+)
+
+// plan says where every pane stands. A pane without room has an empty
+// rectangle. It is a function of the size, the view and the number of streams
+// alone, so nothing moves when data comes.
+type plan struct {
+	w, h    int
+	oneLine image.Rectangle
+
+	title, slo, table   image.Rectangle
+	heat, gap, ttft     image.Rectangle // with their headings; ttft is one row in the small layout
+	over, speed         image.Rectangle
+	lane, axis          image.Rectangle
+	split, curve, worst image.Rectangle // worst is one row in the small layout, a list in the wide one
+	recent, health      image.Rectangle
+	streams             image.Rectangle
+	talk                image.Rectangle // the newest stream's words
+	keys                image.Rectangle
+
+	ruler, smooth image.Rectangle // of the words view
+	panes         []image.Rectangle
+
+	wide  bool  // the table has a row for the session under each figure
+	bars  []int // columns with a vertical line through the body
+	plotW int   // columns of time in the charts
+}
+
+// same tells whether two plans place everything alike.
+func (p *plan) same(o *plan) bool { return reflect.DeepEqual(p, o) }
+
+func rect(x, y, w, h int) image.Rectangle {
+	if w <= 0 || h <= 0 {
+		return image.Rectangle{}
+	}
+	return image.Rect(x, y, x+w, y+h)
+}
+
+// layout places the panes on a terminal of w by h. The last column stays free.
+func layout(w, h int, v view, streams int) plan {
+	p := plan{w: max(w, 0), h: max(h, 0)}
+	streams = max(streams, 1)
+	switch {
+	case w <= 1 || h <= 0:
+	case w < leastW || h < leastH:
+		p.oneLine = rect(0, 0, w-1, 1)
+	case v == words:
+		p.layWords(w-1, h, streams)
+	case w >= 110 && h >= 32:
+		p.layWide(w-1, h, streams)
+	default:
+		p.layCompact(w-1, h, streams)
+	}
+	return p
+}
+
+// share hands out rows in small steps, most wanted first.
+type share struct{ left int }
+
+// take gives want rows when that many are left, else none.
+func (s *share) take(want int) int {
+	if want > s.left {
+		return 0
+	}
+	s.left -= want
+	return want
+}
+
+// tableRows is the height of the small table: a heading, four figures, tok/s.
+const tableRows = 6
+
+// layCompact is one column. What is short of room goes in this order: streams,
+// the TTFT chart, the gap chart, the SLO line. Title and table stay.
+func (p *plan) layCompact(w, h, streams int) {
+	s := share{left: h}
+	title, table, keys := s.take(1), s.take(tableRows), s.take(1)
+	slo, worst := s.take(1), s.take(1)
+	gap := s.take(5) // heading, three rows, time axis
+	axis := min(gap, 1)
+	gap -= axis
+	ttft, lane := 0, 0
+	if gap > 0 {
+		ttft = s.take(1)
+		lane = s.take(1)
+	}
+	strips := 0
+	if lane > 0 {
+		strips = s.take(2)
+	}
+	if strips > 0 {
+		for range min(streams, 4) - 1 {
+			strips += s.take(1)
+		}
+	}
+	heat, speed := 0, 0
+	if strips > 0 && s.left >= 10 {
+		heat = s.take(8)
+		if s.left >= 8 {
+			ttft += s.take(4)
+			speed = s.take(3)
+		}
+	}
+	if gap > 0 {
+		more := min(s.left, 10)
+		gap += s.take(more)
+		if heat > 0 {
+			heat += s.take(min(s.left, 6))
+		}
+		if ttft > 1 {
+			ttft += s.take(min(s.left, 6))
+		}
+	}
+	p.plotW = w - chartGutter
+	y := 0
+	next := func(rows int) image.Rectangle {
+		r := rect(0, y, w, rows)
+		y += rows
+		return r
+	}
+	p.title, p.slo, p.table = next(title), next(slo), next(table)
+	p.heat, p.gap, p.ttft, p.speed = next(heat), next(gap), next(ttft), next(speed)
+	p.lane, p.axis = next(lane), next(axis)
+	p.streams, p.worst = next(strips), next(worst)
+	y = h - keys
+	p.keys = next(keys)
+}
+
+// sideW is the width of the column with the table beside the charts, listW that
+// of the second one.
+const (
+	sideW = 50
+	listW = 46
+)
+
+// layWide has charts on the left, the table and what belongs to it on the
+// right, from 170 columns and 44 rows up in two columns, and the streams along
+// the bottom.
+func (p *plan) layWide(w, h, streams int) {
+	p.wide = true
+	strips := 1 + min(streams, 6)
+	talk := 1
+	if h >= 38 {
+		talk = 2
+	}
+	top, bottom := 2, 2+strips+talk
+	body := h - top - bottom
+	for body < 22 && strips > 2 {
+		strips, body = strips-1, body+1
+	}
+	three := w >= 170 && h >= 44
+	side, list := sideW, 0
+	if three {
+		side, list = sideW+6, listW
+	}
+	left := w - side - 1
+	if list > 0 {
+		left -= list + 1
+	}
+	p.title, p.slo = rect(0, 0, w, 1), rect(0, 1, w, 1)
+	p.plotW = left - chartGutter
+	p.layCharts(left, top, body)
+	p.bars = []int{left}
+	p.laySide(left+1, side, top, body, three)
+	if list > 0 {
+		p.bars = append(p.bars, left+1+side)
+		p.layList(left+1+side+1, list, top, body)
+	}
+	y := top + body
+	p.streams = rect(0, y, w, strips)
+	p.talk = rect(0, y+strips, w, talk)
+	p.health = rect(0, h-2, w, 1)
+	p.keys = rect(0, h-1, w, 1)
+}
+
+// layCharts fills a column with the charts over one time axis.
+func (p *plan) layCharts(w, y, rows int) {
+	rest := rows - 6 // four headings, lane, axis
+	over := 0
+	if rows >= 36 {
+		over, rest = 2, rest-2
+	}
+	heat := max(rest*10/24, 5)
+	gap := max(rest*5/24, 3)
+	speed := min(max(rest*2/24, 2), 4)
+	ttft := max(rest-heat-gap-speed, 3)
+	next := func(n int) image.Rectangle {
+		r := rect(0, y, w, n)
+		y += n
+		return r
+	}
+	p.heat, p.gap, p.ttft = next(1+heat), next(1+gap), next(1+ttft)
+	p.over, p.speed = next(over), next(1+speed)
+	p.lane, p.axis = next(1), next(1)
+}
+
+// laySide stacks the table, the split of TTFT, the nines curve and, where there
+// is no third column, the worst gaps.
+func (p *plan) laySide(x, w, y, rows int, roomy bool) {
+	next := func(n int) image.Rectangle {
+		n = min(n, rows)
+		r := rect(x, y, w, n)
+		y, rows = y+n, rows-n
+		return r
+	}
+	table := 10
+	if roomy {
+		table = 12
+	}
+	p.table = next(table)
+	split := 3
+	if roomy {
+		split = 7
+	}
+	p.split = next(split)
+	curve := max(rows-6, min(rows, 7))
+	if roomy {
+		curve = min(rows, 14)
+	}
+	curve = min(curve, 14)
+	p.curve = next(curve)
+	if !roomy {
+		p.worst = next(rows)
+		return
+	}
+	p.smooth = next(rows)
+}
+
+// layList stacks the worst gaps and the newest requests.
+func (p *plan) layList(x, w, y, rows int) {
+	worst := rows / 2
+	p.worst = rect(x, y, w, worst)
+	p.recent = rect(x, y+worst, w, rows-worst)
+}
+
+// layWords shows one, two or four streams side by side, or four as two by two.
+func (p *plan) layWords(w, h, streams int) {
+	s := share{left: h}
+	title, keys := s.take(1), s.take(1)
+	slo, ruler, smooth := 0, 0, 0
+	if h >= 12 {
+		slo, smooth = s.take(1), s.take(1)
+	}
+	if h >= 14 {
+		ruler = s.take(2)
+	}
+	if h >= 20 {
+		ruler += s.take(1)
+	}
+	body := s.left
+	cols, rows := paneGrid(w, body, streams)
+	p.title, p.slo = rect(0, 0, w, title), rect(0, title, w, slo)
+	y := title + slo
+	p.ruler = rect(0, y, w, ruler)
+	y += ruler
+	for r := range rows {
+		y0, y1 := y+body*r/rows, y+body*(r+1)/rows
+		for c := range cols {
+			x0, x1 := (w+1)*c/cols, (w+1)*(c+1)/cols-1
+			p.panes = append(p.panes, rect(x0, y0, x1-x0, y1-y0))
+			if r == 0 && c > 0 {
+				p.bars = append(p.bars, x0-1)
+			}
+		}
+	}
+	p.smooth = rect(0, h-keys-smooth, w, smooth)
+	p.keys = rect(0, h-keys, w, keys)
+}
+
+// paneGrid is how many panes stand beside and above each other: each at least
+// 36 columns wide and 5 rows high.
+func paneGrid(w, h, streams int) (cols, rows int) {
+	switch {
+	case streams >= 3 && w >= 4*36 && h >= 5:
+		return 4, 1
+	case streams >= 3 && w >= 2*36 && h >= 12:
+		return 2, 2
+	case streams >= 2 && w >= 2*36:
+		return 2, 1
+	case streams >= 2 && h >= 14:
+		return 1, 2
+	}
+	return 1, 1
+}
