@@ -27,15 +27,19 @@ type Summary struct {
 }
 
 // Add takes one sample.
-func (s *Summary) Add(v int64) {
+func (s *Summary) Add(v int64) { s.add(v, 1, v) }
+
+// add takes n samples of value v whose true sum is sum: a sum is kept exactly
+// even where a value was divided.
+func (s *Summary) add(v int64, n uint64, sum int64) {
 	if s.N == 0 || v < s.Min {
 		s.Min = v
 	}
 	if s.N == 0 || v > s.Max {
 		s.Max = v
 	}
-	s.N++
-	s.Sum += v
+	s.N += n
+	s.Sum += sum
 }
 
 // Merge takes all samples of another summary.
@@ -80,59 +84,101 @@ func (c *Column) merge(o *Column) {
 	}
 }
 
+// Buckets live in pages, so that a view copies page pointers and not buckets.
+const pageBuckets = 64
+
+// page is a run of buckets that a series owns alone until it is shown.
+type page struct {
+	id      int64 // bucket number / pageBuckets
+	owner   uint64
+	buckets [pageBuckets]Column
+}
+
 // Series is the history of one target in buckets of 100 ms, as far back as the
-// retention goes.
+// retention goes. Memory is bounded by the retention.
+//
+// View shares pages with the series it came from: the series copies a page
+// before it writes to one that was shown (copy on write).
 type Series struct {
-	buckets map[int64]*Column // by time/Bucket
-	keep    int64             // buckets kept
-	newest  int64
+	pages  []*page // ring by page id; nil where nothing happened
+	keep   int64   // buckets kept
+	newest int64
+	gen    uint64 // pages of another generation are shown and must not be written
 }
 
-// NewSeries returns an empty series that keeps at least retention ns.
+// NewSeries returns an empty series that keeps at least retention ns. Fewer
+// than one bucket means one.
 func NewSeries(retention int64) *Series {
-	return &Series{buckets: map[int64]*Column{}, keep: retention/Bucket + 1, newest: -1}
+	keep := max(retention/Bucket+1, 1)
+	return &Series{pages: make([]*page, keep/pageBuckets+2), keep: keep, newest: -1}
 }
 
-// At returns the bucket that holds the instant at, to be written; nil when it
-// is older than the retention or before the session.
+// At returns the bucket that holds the instant at, to be written until the next
+// View; nil when it is older than the retention or before the session.
 func (s *Series) At(at int64) *Column {
 	id := at / Bucket
 	if at < 0 || s.newest >= 0 && id <= s.newest-s.keep {
 		return nil
 	}
-	if id > s.newest {
-		s.newest = id
+	s.newest = max(s.newest, id)
+	pid := id / pageBuckets
+	ref := &s.pages[pid%int64(len(s.pages))]
+	p := *ref
+	switch {
+	case p == nil || p.id != pid:
+		p = &page{id: pid, owner: s.gen}
+		*ref = p
+	case p.owner != s.gen:
+		c := *p
+		c.owner = s.gen
+		p = &c
+		*ref = p
 	}
-	c := s.buckets[id]
-	if c == nil {
-		c = &Column{Start: id * Bucket}
-		s.buckets[id] = c
-	}
+	c := &p.buckets[id%pageBuckets]
+	c.Start = id * Bucket
 	return c
 }
 
-// View returns an immutable copy.
+// View returns an immutable copy. It costs one pointer per 64 buckets.
 func (s *Series) View() *Series {
 	v := *s
-	v.buckets = make(map[int64]*Column, len(s.buckets))
-	for k, c := range s.buckets {
-		cc := *c
-		v.buckets[k] = &cc
-	}
+	v.pages = append([]*page(nil), s.pages...)
+	s.gen++
+	v.gen = s.gen // whoever writes to the view copies too
+	s.gen++
 	return &v
+}
+
+// bucket returns a bucket to be read; nil when nothing happened in it.
+func (s *Series) bucket(id int64) *Column {
+	if id < 0 || id > s.newest || id <= s.newest-s.keep {
+		return nil
+	}
+	pid := id / pageBuckets
+	p := s.pages[pid%int64(len(s.pages))]
+	if p == nil || p.id != pid {
+		return nil
+	}
+	return &p.buckets[id%pageBuckets]
 }
 
 // Columns returns n columns of width ns each, oldest first. They are aligned to
 // multiples of width, and the last one is the one that holds the instant end.
-// width is a multiple of Bucket. A column without events is zero but for Start.
+// width is a multiple of Bucket, and taken as one Bucket when it is less. A
+// column without events is zero but for Start.
 func (s *Series) Columns(end, width int64, n int) []Column {
-	cols := make([]Column, n)
+	per := max(width/Bucket, 1)
+	width = per * Bucket
+	cols := make([]Column, max(n, 0))
 	first := end/width - int64(n) + 1
 	for i := range cols {
-		start := (first + int64(i)) * width
-		cols[i].Start = start
-		for at := max(start, 0); at < start+width; at += Bucket {
-			if c := s.buckets[at/Bucket]; c != nil {
+		col := first + int64(i)
+		cols[i].Start = col * width
+		// Outside what is kept there is nothing to visit.
+		from := max(col*per, s.newest-s.keep+1, 0)
+		to := min((col+1)*per, s.newest+1)
+		for id := from; id < to; id++ {
+			if c := s.bucket(id); c != nil {
 				cols[i].merge(c)
 			}
 		}

@@ -48,6 +48,12 @@ type Target struct {
 	Recent      []Request // finished requests, newest last, at most 1000
 	LastError   string    // "503 overloaded" and the like: one line, sanitised; "" when there was none
 	LastErrorAt int64
+	// Buffered is the share of the last minute's finished requests (of the
+	// session's, when there were none) whose reply was handed over whole by
+	// something that buffers. Their gaps and speeds enter no figure.
+	Buffered float64
+	// Floor is the snapshot's own, so that a reading can say what is ours.
+	Floor *Floor
 }
 
 // Figures are the numbers of one target over one horizon.
@@ -80,8 +86,14 @@ type Figures struct {
 	SLO       []SLOResult // in the order given
 	Merged    uint64      // gaps left out of the percentiles because they are ours
 	MergedSum int64       // their total time, ns
-	ErrorRate float64     // failed / (ok + failed); 0 when there were none
-	Goodput   float64     // share of attempted requests that met every SLO; NaN never: 0 when none
+	// MergedTTFT counts first tokens left out for the same reason.
+	MergedTTFT uint64
+	// Tardy counts gaps whose end this client read late by a large part of
+	// them; with Config.ExcludeLate they are among Merged.
+	Tardy     uint64
+	Buffered  uint64  // finished requests whose reply was handed over whole
+	ErrorRate float64 // failed / (ok + failed); 0 when there were none
+	Goodput   float64 // share of attempted requests that met every SLO; NaN never: 0 when none
 }
 
 // Requests counts endings.
@@ -113,7 +125,8 @@ const (
 	MarkOK
 )
 
-// Quantile is one percentile of a figure, by nearest rank ⌈p·n⌉.
+// Quantile is one percentile of a figure, by nearest rank ⌈p·n⌉. Where Mark is
+// MarkNone it still holds the raw rank, which is not to be shown.
 type Quantile struct {
 	Value    int64 // ns
 	Mark     Mark
@@ -261,7 +274,9 @@ type Stream struct {
 	Median  int64 // median gap of this stream, ns; 0 below 3 gaps
 	TPOT    int64 // ns; 0 when undefined
 	Warmup  bool
-	Cells   []Cell // the newest last, at most 512
+	// Buffered: the reply was handed over whole; it shows no cadence.
+	Buffered bool
+	Cells    []Cell // the newest last, at most 512
 }
 
 // Spike is a stall or a slow first token that is kept after it scrolled off.
@@ -288,4 +303,8 @@ type Request struct {
 	Status            int
 	Message           string
 	Warmup            bool
+	Slot              uint32
+	Gaps              int64 // Σ of all gaps, ns, merged ones too: E2E = TTFT + Gaps
+	Merged            int64 // Σ of the merged ones
+	Buffered          bool  // the reply was handed over whole
 }

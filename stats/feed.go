@@ -1,0 +1,80 @@
+package stats
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"teapot/probe/event"
+)
+
+// Feed owns an Aggregator, fills it from a source of events and publishes
+// snapshots that anybody may read without waiting.
+type Feed struct {
+	next  func() (event.Event, error)
+	every time.Duration
+	now   func() time.Time // paces the publishing and nothing else
+
+	mu   sync.Mutex // guards agg and last; never held while next blocks
+	agg  *Aggregator
+	last time.Time
+
+	shown atomic.Pointer[Snapshot]
+	done  chan struct{}
+	once  sync.Once
+}
+
+// NewFeed returns a feed of the events that next gives until it returns an
+// error. Snapshots are published at most once in every, and at the end.
+func NewFeed(c Config, next func() (event.Event, error), every time.Duration) *Feed {
+	f := &Feed{next: next, every: every, now: time.Now, agg: NewAggregator(c), done: make(chan struct{})}
+	f.shown.Store(f.agg.Snapshot())
+	return f
+}
+
+// Run reads until the source ends. It returns nil at io.EOF and otherwise the
+// source's error; the snapshot of all that was read stays.
+func (f *Feed) Run() error {
+	defer f.once.Do(func() { close(f.done) })
+	for {
+		ev, err := f.next()
+		if err != nil {
+			f.Do(func(*Aggregator) {})
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		if ev == nil {
+			continue
+		}
+		f.mu.Lock()
+		f.agg.Add(ev)
+		if now := f.now(); now.Sub(f.last) >= f.every {
+			f.publish(now)
+		}
+		f.mu.Unlock()
+	}
+}
+
+func (f *Feed) publish(now time.Time) {
+	f.last = now
+	f.shown.Store(f.agg.Snapshot())
+}
+
+// Snapshot returns the newest one published; never nil. It never waits.
+func (f *Feed) Snapshot() *Snapshot { return f.shown.Load() }
+
+// Do calls fn alone with the Aggregator and publishes what came of it. It does
+// not wait for the source, also while that has nothing to give.
+func (f *Feed) Do(fn func(*Aggregator)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fn(f.agg)
+	f.publish(f.now())
+}
+
+// Done is closed when Run has returned.
+func (f *Feed) Done() <-chan struct{} { return f.done }

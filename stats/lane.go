@@ -1,0 +1,99 @@
+package stats
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"teapot/probe/event"
+)
+
+const (
+	keptLane  = 1000
+	keptNotes = 50
+	maxLine   = 200 // bytes of a line that comes from outside
+
+	// hostStall is an oversleep of the heartbeat, in ns, that a person should
+	// see: longer than a frame at 60 per second leaves room for.
+	hostStall = int64(10e6)
+)
+
+// lane is the event lane: what happened beside the tokens, on their time axis.
+type lane struct {
+	log[LaneEvent]
+	marks int
+}
+
+func (l *lane) put(at int64, k LaneKind, target uint32, text string) {
+	l.add(LaneEvent{At: at, Kind: k, Target: target, Text: oneLine(text)})
+}
+
+// mark gives each mark the next letter, and begins again after Z.
+func (l *lane) mark(ev *event.Mark) {
+	l.add(LaneEvent{At: ev.At, Kind: LaneMark, Letter: byte('A' + l.marks%26), Text: oneLine(ev.Label)})
+	l.marks++
+}
+
+// state notes that a target went away or came back.
+func (l *lane) state(before event.State, ev *event.Target) {
+	answers := ev.State == event.StateLive || ev.State == event.StateWarmup ||
+		ev.State == event.StateLoading || ev.State == event.StateBusy
+	switch {
+	case ev.State == event.StateDown && before != event.StateDown:
+		l.put(ev.At, LaneDown, ev.ID, ev.Detail)
+	case before == event.StateDown && answers:
+		l.put(ev.At, LaneRestart, ev.ID, string(ev.State))
+	}
+}
+
+// failure is the one line that names a failed request: its status, then what
+// the server or the network said.
+func failure(c event.Class, status int, message string) string {
+	var parts []string
+	if status != 0 && (status < 200 || status > 299) {
+		parts = append(parts, strconv.Itoa(status))
+	}
+	if message = oneLine(message); message == "" {
+		message = strings.ReplaceAll(string(c), "_", " ")
+	}
+	return oneLine(strings.Join(append(parts, message), " "))
+}
+
+// oneLine makes a short single line of printable text out of anything.
+func oneLine(s string) string {
+	if len(s) > maxLine {
+		s = s[:maxLine]
+		for !utf8.ValidString(s) && len(s) > maxLine-utf8.UTFMax {
+			s = s[:len(s)-1]
+		}
+	}
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r) || r == utf8.RuneError:
+			return -1 // control, format (bidi) and broken characters
+		}
+		return r
+	}, s)), " ")
+}
+
+// setting brings a load up to date with a change that took effect. A value that
+// makes no sense is let be.
+func setting(l *event.Load, ev *event.Setting) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(ev.To), 64)
+	if err != nil || !(v >= 0 && v <= 1e9) {
+		return
+	}
+	switch ev.Name {
+	case event.DoRate:
+		l.Rate = v
+	case event.DoConcurrency:
+		l.Concurrency = int(v)
+	case event.DoMaxTokens:
+		l.MaxTokens = int(v)
+	case event.DoPromptTokens:
+		l.PromptTokens = int(v)
+	}
+}
