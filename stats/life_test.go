@@ -295,3 +295,14 @@ func TestE2EFromTPOT(t *testing.T) {
 		}
 	})
 }
+
+// A try that was repeated under another number leaves no trace in the counts.
+func TestSentAgainCountsNeitherWay(t *testing.T) {
+	s := newScript(Config{})
+	s.a.Add(&event.Start{At: 1, Target: 1, Request: 1, Slot: 1})
+	s.a.Add(&event.End{At: 2, Target: 1, Request: 1, Slot: 1, Class: event.Aborted, Flags: []event.Flag{event.FlagRetried, event.FlagSentAgain}})
+	tg := s.a.Snapshot().Targets[0]
+	if r := tg.Session.Requests; r.Aborted != 0 || r.Failed != 0 || len(r.ByClass) != 0 || len(tg.Recent) != 0 || tg.InFlight != 0 {
+		t.Errorf("%+v, %d in the list, %d in flight", r, len(tg.Recent), tg.InFlight)
+	}
+}

@@ -232,7 +232,7 @@ func sayCause(r *tailRead) string {
 	for _, w := range r.t.Worst {
 		if w.Merged {
 			ours++
-		} else if w.Peers > 0 {
+		} else if w.Shared() {
 			shared++
 		}
 	}
@@ -241,7 +241,7 @@ func sayCause(r *tailRead) string {
 		seen = append(seen, fmt.Sprintf("%d of the %d worst coincide with a stop of this client's host", ours, len(r.t.Worst)))
 	}
 	if shared > 0 {
-		seen = append(seen, fmt.Sprintf("%d of the %d worst struck several streams in the same instant, so their cause lies in what the streams share and not in one request", shared, len(r.t.Worst)))
+		seen = append(seen, fmt.Sprintf("%d of the %d worst struck most streams in the same instant, so their cause lies in what the streams share and not in one request", shared, len(r.t.Worst)))
 	}
 	const candidates = "the candidates, in this order, are KV-cache preemption or swapping, prefill interference in continuous batching, and host effects (garbage collection, network)"
 	if len(seen) == 0 {

@@ -37,7 +37,7 @@ func (t *target) settle(l *life, a arrival) {
 	if stall {
 		t.spikes.add(a.at-a.gap, Spike{
 			At: a.at, Length: a.gap, Request: l.start.Request, Slot: l.start.Slot,
-			Token: a.event, Merged: ours || tardy,
+			Token: a.event, Merged: ours || tardy, Of: t.receiving(),
 		})
 	}
 	l.play.next(a.at, a.gap, d, k, ours, to)
@@ -113,12 +113,16 @@ func (t *target) finish(l *life, ev *event.End) {
 	if t.slots[l.start.Slot] == l {
 		t.flying--
 	}
-	if l.start.Warmup {
+	switch {
+	case ev.SentAgain():
+		l.finish(ev)
+		return
+	case l.start.Warmup:
 		l.finish(ev)
 		for _, y := range t.book.at(ev.At) {
 			y.warmup++
 		}
-	} else {
+	default:
 		t.close(l, ev)
 	}
 	r := l.request()
@@ -294,4 +298,14 @@ func (t *target) column(ev *event.End, at int64) {
 	} else {
 		c.Errors++
 	}
+}
+
+// receiving counts the streams that have had a token and may have more.
+func (t *target) receiving() (n int) {
+	for _, l := range t.slots {
+		if l.events > 0 && !l.ended {
+			n++
+		}
+	}
+	return n
 }

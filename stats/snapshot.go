@@ -289,6 +289,7 @@ type Spike struct {
 	First   bool // a TTFT
 	Merged  bool // ours
 	Peers   int  // other streams that stalled over the same instant
+	Of      int  // streams that were receiving tokens then, this one included; 0 when not known
 }
 
 // Request is one finished request, for the list.
@@ -307,4 +308,11 @@ type Request struct {
 	Gaps              int64 // Σ of all gaps, ns, merged ones too: E2E = TTFT + Gaps
 	Merged            int64 // Σ of the merged ones
 	Buffered          bool  // the reply was handed over whole
+}
+
+// Shared tells whether the spike struck what the streams have in common: at
+// least two of them, and three in four of those that were receiving tokens.
+// Stalls of independent streams overlap by chance, but not most of them.
+func (s Spike) Shared() bool {
+	return s.Peers > 0 && s.Of > 0 && 4*(s.Peers+1) >= 3*s.Of
 }

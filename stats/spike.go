@@ -42,11 +42,11 @@ func (s *spikes) add(began int64, v Spike) {
 		for _, r := range s.recent {
 			if r.joins(n) {
 				r.slots = append(r.slots, v.Slot)
-				peers, merged := r.Peers+1, r.Merged || v.Merged
+				peers, merged, of := r.Peers+1, r.Merged || v.Merged, max(r.Of, v.Of)
 				if v.Length > r.Length {
 					r.Spike, r.began = v, began
 				}
-				r.Peers, r.Merged = peers, merged
+				r.Peers, r.Merged, r.Of = peers, merged, of
 				s.place(r)
 				return
 			}

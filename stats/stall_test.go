@@ -99,10 +99,10 @@ func TestStallsAtOnceAreOneSpike(t *testing.T) {
 	if len(tg.Worst) != 2 {
 		t.Fatalf("%+v", tg.Worst)
 	}
-	if w := tg.Worst[0]; w.Peers != 3 || w.Length < 690*ms {
+	if w := tg.Worst[0]; w.Peers != 3 || w.Of != 4 || !w.Shared() || w.Length < 690*ms {
 		t.Errorf("together: %+v", w)
 	}
-	if w := tg.Worst[1]; w.Peers != 0 || w.Request != 2 {
+	if w := tg.Worst[1]; w.Peers != 0 || w.Shared() || w.Request != 2 {
 		t.Errorf("alone: %+v", w)
 	}
 	if n := tg.Session.Stalls.Count; n != 5 {
