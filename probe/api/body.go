@@ -41,7 +41,7 @@ type extras struct {
 // accepted fields alone: a strict server answers 400 to anything else.
 func extrasOf(engine string) extras {
 	switch engine {
-	case "vLLM", "SGLang", "TensorRT-LLM":
+	case "vLLM", "SGLang", "TensorRT-LLM", "teapot engine":
 		return extras{running: true, ignoreEOS: true, minTokens: true, seed: true}
 	case "LMDeploy":
 		return extras{ignoreEOS: true, minNew: true, seed: true}

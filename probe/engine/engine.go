@@ -31,6 +31,7 @@ const (
 	Llamafile = "llamafile"
 	MLX       = "mlx_lm"
 	LiteLLM   = "LiteLLM"
+	Teapot    = "teapot engine" // the built-in one
 )
 
 // Detection is what was found.

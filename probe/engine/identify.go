@@ -47,6 +47,8 @@ func owners(name string) string {
 		return Ollama
 	case "organization_owner":
 		return LMStudio
+	case "teapot":
+		return Teapot
 	}
 	return ""
 }
@@ -118,7 +120,7 @@ func (d *Detection) name(l []entry, h http.Header) bool {
 // It fails only when the whole detection is called off.
 func (d *Detection) confirm(g *getter, root string, settled bool) error {
 	switch d.Engine {
-	case VLLM, TRTLLM:
+	case VLLM, TRTLLM, Teapot:
 		d.Version = g.field(root+"/version", "version")
 	case SGLang:
 		// Not /health_generate: it generates.

@@ -16,6 +16,9 @@ type Config struct {
 	// Prompts are the user's own prompts, taken in turn; they are sent and
 	// never recorded. Empty: prompts of Load.PromptTokens are made up.
 	Prompts []string `json:"prompts,omitempty"`
+	// GiveUp ends a run in which no target has ever answered once each of them
+	// has failed three times: a report has nothing to wait for, a watcher has.
+	GiveUp bool `json:"give_up,omitempty"`
 	// Verbose adds notes that say why an engine or a dialect was chosen.
 	Verbose bool `json:"verbose,omitempty"`
 }
@@ -38,7 +41,7 @@ type Load struct {
 	Rate         float64       `json:"rate,omitempty"`     // requests/s of the open loop; 0 means closed loop
 	Arrival      string        `json:"arrival,omitempty"`  // "constant" or "poisson"
 	Pause        time.Duration `json:"pause,omitempty"`    // ns between two requests of one stream
-	Requests     int           `json:"requests,omitempty"` // stop after so many measured requests; 0 is no limit
+	Requests     int           `json:"requests,omitempty"` // stop after so many measured requests of each target; 0 is no limit
 	Duration     time.Duration `json:"duration,omitempty"` // no new request after it; 0 is no limit
 	MaxTotal     int           `json:"max_total_tokens,omitempty"`
 	Warmup       int           `json:"warmup"` // requests per target left out of the statistics

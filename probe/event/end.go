@@ -1,5 +1,7 @@
 package event
 
+import "slices"
+
 // Class is how a request ended. The strings are those of the report's by_class.
 type Class string
 
@@ -101,6 +103,7 @@ const (
 	FlagRetried       Flag = "stale_connection_retried"
 	FlagOtherModel    Flag = "other_model" // the reply names another model
 	FlagUndecodable   Flag = "undecodable_event"
+	FlagSentAgain     Flag = "sent_again"    // this try says nothing of the server, counts neither way, and was repeated
 	FlagFieldDropped  Flag = "field_dropped" // a request field the server rejects was left out
 	FlagSeveralChoice Flag = "several_choices"
 )
@@ -118,3 +121,7 @@ type ServerTimings struct {
 	Drafted  int `json:"drafted,omitempty"`
 	Accepted int `json:"accepted,omitempty"`
 }
+
+// SentAgain tells whether this was a try that was repeated under another
+// number: it counts neither way and appears in no list.
+func (e *End) SentAgain() bool { return slices.Contains(e.Flags, FlagSentAgain) }

@@ -19,8 +19,8 @@ const (
 	ExitUsage = 2
 )
 
-// release is the version of teapot; a build from a checkout adds its revision.
-const release = "0.1.0"
+// Release is the version of teapot; a build from a checkout adds its revision.
+const Release = "0.1.0"
 
 // maxTargets bounds the endpoints of one run: each has its rings and its
 // place on the screen.
@@ -89,7 +89,7 @@ func Parse(args []string, env func(string) string, stdout, stderr io.Writer) (*O
 // VersionString is teapot's version with the revision it was built from, where
 // that is known, and the platform.
 func VersionString() string {
-	v := release
+	v := Release
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" && len(s.Value) >= 12 {

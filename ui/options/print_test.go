@@ -90,7 +90,7 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 	for _, args := range []string{"-V", "--version", "report -V"} {
 		_, code, stdout, stderr := run(nil, strings.Fields(args)...)
-		if code != ExitOK || stderr != "" || stdout != "teapot "+VersionString()+"\n" || !strings.Contains(stdout, release) {
+		if code != ExitOK || stderr != "" || stdout != "teapot "+VersionString()+"\n" || !strings.Contains(stdout, Release) {
 			t.Errorf("teapot %s: code %d, %q", args, code, stdout)
 		}
 	}

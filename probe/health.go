@@ -1,0 +1,214 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"teapot/probe/engine"
+	"teapot/probe/event"
+)
+
+// health is what the probe knows of a target's state.
+type health struct {
+	state    event.State
+	detail   string
+	before   event.State // the state while probing is paused
+	known    bool        // it was found out what answers
+	trying   bool        // one request at a time, until one succeeds
+	asks     bool        // only requests tell that the model is being loaded
+	failures int         // requests that failed in a row
+	hold     int64       // nothing is sent before, ns of the session's clock
+	backoff  time.Duration
+}
+
+// Waiting times.
+const (
+	firstBackoff = time.Second // doubles with each failure
+	mostBackoff  = 30 * time.Second
+	loadingWait  = time.Second      // between two looks at a server that loads its model
+	mostAsked    = 60 * time.Second // of what a server may ask us to wait
+	busySlotWait = 250 * time.Millisecond
+	inARow       = 3 // failures of any kind before a target counts as down
+	giveUpAfter  = 3 // failures of a target that never answered, where a run may give up
+)
+
+// announce tells the state of the target, if it changed.
+func (l *looper) announce(state event.State, detail string) {
+	if l.health.state == state && l.health.detail == detail {
+		return
+	}
+	l.health.state, l.health.detail = state, detail
+	l.preparing.Store(state == event.StateLoading || state == event.StateWarmup)
+	l.r.in.put(l.ep.describe(l.r.clk.Now(), state, detail))
+	l.r.in.flush()
+}
+
+// paused takes note of whether the operator wants probing paused.
+func (l *looper) paused(yes bool) bool {
+	switch {
+	case yes && l.health.state != event.StatePaused:
+		l.health.before = l.health.state
+		l.sched = nil
+		l.announce(event.StatePaused, "")
+	case !yes && l.health.state == event.StatePaused:
+		l.announce(l.health.before, "")
+	}
+	return yes
+}
+
+// began notes that a measured request is on its way.
+func (l *looper) began() {
+	if l.health.trying {
+		return // it is not known yet whether the target is back
+	}
+	l.announce(event.StateLive, "")
+	select {
+	case l.r.live <- struct{}{}:
+	default:
+	}
+}
+
+// detected takes the outcome of a detection.
+func (l *looper) detected(err error) {
+	d := l.ep.speech.Load().det
+	if l.r.cfg.Verbose {
+		for _, why := range d.Why {
+			l.note("info", why)
+		}
+	}
+	var refused *engine.StatusError
+	if errors.As(err, &refused) && refused.Loading() {
+		l.health.asks = false
+		l.loading(refused.RetryAfter, refused.Message)
+		return
+	}
+	l.health.known = true
+	if err == nil {
+		if l.health.state == event.StateLoading && !l.health.asks {
+			l.health.trying = l.health.failures > 0
+			l.announce(event.StateConnecting, "")
+		}
+		l.r.in.put(l.ep.describe(l.r.clk.Now(), l.health.state, l.health.detail))
+		return
+	}
+	// A request will tell whether it works all the same.
+	l.health.trying = true
+	if l.r.cfg.Verbose {
+		l.note("info", "detection: "+err.Error())
+	}
+}
+
+// loading waits for a server that is loading its model.
+func (l *looper) loading(asked time.Duration, message string) {
+	wait := min(max(asked, loadingWait), mostBackoff)
+	l.health.known, l.health.trying = false, true
+	l.health.hold = l.r.clk.Now() + int64(wait)
+	if message == "" {
+		message = "the model is being loaded"
+	}
+	l.announce(event.StateLoading, message)
+}
+
+// took takes a request that ended.
+func (l *looper) took(res result) {
+	l.flying--
+	l.r.flying.Add(-1)
+	j, out, s := res.job, res.out, res.slot
+	l.r.budget.settle(j.asked+j.prompt, out.tokens)
+	pause := l.r.cfg.Load.Pause
+	s.busy, s.ready, s.timed = false, ready(out.ended, pause), pause > 0
+	l.ended = out.ended
+	if j.warmup {
+		l.warming--
+	}
+	switch {
+	case out.class.OK():
+		l.succeeded()
+	case out.class == event.Aborted:
+		l.spoke = l.spoke || out.spoke
+		if !j.warmup {
+			l.sent--
+		}
+	case out.class == event.ErrLoading:
+		switch {
+		case !j.warmup:
+			l.sent--
+		case l.health.state != event.StateLoading:
+			l.warm++
+		}
+		l.health.asks = true
+		l.loading(out.retryAfter, out.message)
+	default:
+		l.failed(s, j, out)
+	}
+}
+
+// succeeded notes that the target works.
+func (l *looper) succeeded() {
+	back := l.everOK && l.health.state == event.StateDown
+	l.everOK = true
+	l.health.trying, l.health.failures, l.health.backoff, l.health.hold = false, 0, 0, 0
+	if back {
+		l.r.in.put(&event.Mark{At: l.r.clk.Now(), Label: l.ep.shown + " answers again", Auto: true})
+	}
+	if l.health.state == event.StatePaused {
+		l.health.before = event.StateLive
+		return
+	}
+	if l.warm == 0 && l.warming == 0 {
+		l.began()
+	} else {
+		l.announce(event.StateWarmup, "")
+	}
+}
+
+// failed decides what a failure means for the requests that follow.
+func (l *looper) failed(s *slot, j job, out outcome) {
+	l.health.failures++
+	now := l.r.clk.Now()
+	asked := min(out.retryAfter, mostAsked)
+	switch out.class {
+	case event.ErrRate, event.ErrOverload:
+		// It works, and has too much to do.
+		if asked > 0 {
+			l.health.hold = max(l.health.hold, now+int64(asked))
+			l.note("warn", fmt.Sprintf("%s, next try in %s", out.message, seconds(asked)))
+			return
+		}
+		wait := min(busySlotWait<<min(l.health.failures-1, 5), mostBackoff)
+		s.ready, s.timed = max(s.ready, now+int64(wait)), false
+	case event.ErrDNS, event.ErrRefused, event.ErrConnect, event.ErrConnectTime, event.ErrTLS, event.ErrReset,
+		event.ErrAuth, event.ErrModel, event.ErrParam, event.ErrNotStream:
+		l.down(j, out, asked)
+	default:
+		if l.health.failures >= inARow {
+			l.down(j, out, asked)
+		}
+	}
+}
+
+// down stops sending for a while, which doubles with each try that fails.
+func (l *looper) down(j job, out outcome, asked time.Duration) {
+	h := &l.health
+	if h.trying && !j.trial {
+		return // sent before it was known
+	}
+	h.backoff = min(max(firstBackoff, 2*h.backoff), mostBackoff)
+	wait := max(h.backoff, asked)
+	h.known, h.trying, h.hold = false, true, l.r.clk.Now()+int64(wait)
+	detail := fmt.Sprintf("%s, next try in %s", out.message, seconds(wait))
+	if h.state == event.StatePaused {
+		h.before = event.StateDown
+		return
+	}
+	l.announce(event.StateDown, detail)
+}
+
+// seconds writes a waiting time for a person.
+func seconds(d time.Duration) string {
+	if d < time.Second {
+		return d.Round(10 * time.Millisecond).String()
+	}
+	return fmt.Sprintf("%d s", int(d.Round(time.Second)/time.Second))
+}

@@ -1,0 +1,452 @@
+package probe
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"teapot/probe/event"
+	"teapot/probe/record"
+	"teapot/probe/stamp"
+)
+
+func TestStreamsOfTheClosedLoop(t *testing.T) {
+	const streams = 4
+	var now, most atomic.Int64
+	s := serve(t, func(_ int, c net.Conn, _ *http.Request) bool {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+		}
+		time.Sleep(20 * time.Millisecond)
+		return full(c)
+	})
+	cfg := config(s.url, 40)
+	cfg.Load.Concurrency = streams
+	all := watch(t, cfg, nil)
+	if n := most.Load(); n > streams {
+		t.Errorf("%d requests at once, want at most %d", n, streams)
+	}
+	slots := map[uint32]int{}
+	ids := map[uint64]bool{}
+	for _, e := range of[*event.Start](all) {
+		slots[e.Slot]++
+		ids[e.Request] = true
+	}
+	if len(slots) != streams || len(ids) != 40 {
+		t.Errorf("slots %v, %d ids", slots, len(ids))
+	}
+	if n := len(of[*event.End](all)); n != 40 {
+		t.Errorf("%d ends, want 40", n)
+	}
+}
+
+func TestPauseBetweenRequests(t *testing.T) {
+	s := serve(t, func(_ int, c net.Conn, _ *http.Request) bool { return full(c) })
+	cfg := config(s.url, 4)
+	cfg.Load.Pause = 60 * time.Millisecond
+	all := watch(t, cfg, nil)
+	starts, ends := of[*event.Start](all), of[*event.End](all)
+	for i := 1; i < len(starts); i++ {
+		if gap := starts[i].At - ends[i-1].At; gap < int64(cfg.Load.Pause) {
+			t.Errorf("request %d was sent %v after the one before", i+1, time.Duration(gap))
+		}
+	}
+}
+
+func TestOpenLoopKeepsItsSchedule(t *testing.T) {
+	var frozen atomic.Bool
+	s := serve(t, func(n int, c net.Conn, _ *http.Request) bool {
+		if frozen.CompareAndSwap(false, true) {
+			time.Sleep(300 * time.Millisecond)
+		}
+		return full(c)
+	})
+	cfg := config(s.url, 30)
+	cfg.Load.Rate, cfg.Load.Arrival = 100, "constant"
+	all := watch(t, cfg, nil)
+	starts := of[*event.Start](all)
+	if len(starts) != 30 {
+		t.Fatalf("%d requests, want 30", len(starts))
+	}
+	for i, e := range starts {
+		if i > 0 && e.Scheduled-starts[i-1].Scheduled != 10e6 {
+			t.Errorf("requests %d and %d are scheduled %v apart, want 10ms", i, i+1, time.Duration(e.Scheduled-starts[i-1].Scheduled))
+		}
+		if e.At < e.Scheduled {
+			t.Errorf("request %d was sent before its time", i+1)
+		}
+	}
+	// One lane, and a server that froze for 300 ms at the first request: the
+	// ones behind it waited, and kept the time at which they were due.
+	if late := starts[1].At - starts[1].Scheduled; late < 280e6 {
+		t.Errorf("the second request is only %v late", time.Duration(late))
+	}
+	if n := len(of[*event.Skip](all)); n != 0 {
+		t.Errorf("%d skips with a short backlog", n)
+	}
+}
+
+func TestOpenLoopSkipsWhatNobodyCanServe(t *testing.T) {
+	s := serve(t, func(_ int, c net.Conn, _ *http.Request) bool {
+		time.Sleep(50 * time.Millisecond)
+		return full(c)
+	})
+	cfg := config(s.url, 8)
+	cfg.Load.Rate = 5000
+	skipped := 0
+	for _, e := range of[*event.Skip](watch(t, cfg, nil)) {
+		if e.Reason != event.SkipSchedule || e.Target != 1 || e.Count <= 0 {
+			t.Errorf("skip: %+v", e)
+		}
+		skipped += e.Count
+	}
+	// 400 ms at 5000 a second, one lane: a few are served and 256 wait.
+	if skipped < 1000 {
+		t.Errorf("%d skipped, want more than 1000", skipped)
+	}
+}
+
+func TestControls(t *testing.T) {
+	s := serve(t, func(_ int, c net.Conn, _ *http.Request) bool {
+		time.Sleep(5 * time.Millisecond)
+		return full(c)
+	})
+	cfg := config(s.url, 0)
+	cfg.Load.Concurrency, cfg.Limits.Grace = 1, time.Second
+	plan := []event.Control{
+		{Do: event.DoMaxTokens, Value: 5}, {Do: event.DoPromptTokens, Value: 40}, {Do: event.DoConcurrency, Value: 3},
+		{Do: event.DoMark, Label: "by\x1b hand"}, {Do: event.DoConcurrency, Value: 0}, {Do: event.DoRate, Value: -2},
+		{Do: "dance"}, {Do: event.DoPause}, {Do: event.DoPause}, {Do: event.DoResume}, {Do: event.DoStop},
+	}
+	ends := 0
+	var after []*event.Start
+	all := watch(t, cfg, func(ev event.Event, controls chan<- event.Control) {
+		switch e := ev.(type) {
+		case *event.End:
+			if ends++; ends == 3 {
+				for _, c := range plan[:7] {
+					controls <- c
+				}
+			}
+			if ends == 30 {
+				controls <- plan[7]
+				controls <- plan[8]
+			}
+			if ends == 45 {
+				controls <- plan[10]
+			}
+		case *event.Target:
+			if e.State == event.StatePaused {
+				controls <- plan[9]
+			}
+		case *event.Start:
+			if ends > 10 {
+				after = append(after, e)
+			}
+		}
+	})
+	var got []event.Setting
+	for _, e := range of[*event.Setting](all) {
+		e.At = 0
+		got = append(got, *e)
+	}
+	same(t, "settings", []event.Setting{
+		{Name: "max_tokens", From: "2", To: "5"}, {Name: "prompt_tokens", From: "16", To: "40"},
+		{Name: "concurrency", From: "1", To: "3"}, {Name: "paused", From: "false", To: "true"}, {Name: "paused", From: "true", To: "false"},
+	}, got)
+	var marks []string
+	for _, e := range of[*event.Mark](all) {
+		if e.Auto != (e.Label != "by hand") {
+			t.Errorf("mark: %+v", e)
+		}
+		marks = append(marks, e.Label)
+	}
+	same(t, "marks", []string{
+		"max_tokens 2 → 5", "prompt_tokens 16 → 40", "concurrency 1 → 3", "by hand", "paused false → true", "paused true → false",
+	}, marks)
+	if n := len(of[*event.Note](all)); n != 3 {
+		t.Errorf("%d notes, want 3: %+v", n, of[*event.Note](all))
+	}
+	slots := map[uint32]bool{}
+	for _, e := range after {
+		slots[e.Slot] = true
+		if e.Asked != 5 || e.Prompt != 40 {
+			t.Errorf("after the change: %+v", e)
+		}
+	}
+	if len(slots) != 3 {
+		t.Errorf("slots after the change: %v", slots)
+	}
+	expectState(t, all, event.StatePaused, "")
+	if f := only[*event.Finished](t, all); f.Complete || f.Reason != ReasonStopped {
+		t.Errorf("finished: %+v", f)
+	}
+}
+
+func TestTokensAllowed(t *testing.T) {
+	s := serve(t, func(_ int, c net.Conn, _ *http.Request) bool { return full(c) })
+	cfg := config(s.url, 0)
+	cfg.Load.MaxTotal = 100 // a request takes 18 at most and uses 9
+	all := watch(t, cfg, nil)
+	used := 0
+	for _, e := range of[*event.End](all) {
+		used += e.N + e.Prompt
+	}
+	if used > 100 || used+18 <= 100 {
+		t.Errorf("%d tokens used of 100", used)
+	}
+	if f := only[*event.Finished](t, all); !f.Complete || f.Reason != ReasonTokens {
+		t.Errorf("finished: %+v", f)
+	}
+}
+
+func TestDurationBeginsWithMeasuring(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(n int, c net.Conn, _ *http.Request) bool {
+		if n == 1 {
+			time.Sleep(400 * time.Millisecond)
+		}
+		return full(c)
+	})
+	cfg := config(s.url, 0)
+	cfg.Load.Warmup, cfg.Load.Duration, cfg.Load.Pause = 1, 300*time.Millisecond, 10*time.Millisecond
+	all := watch(t, cfg, nil)
+	f := only[*event.Finished](t, all)
+	if !f.Complete || f.Reason != ReasonDuration {
+		t.Errorf("finished: %+v", f)
+	}
+	var live int64
+	for _, e := range of[*event.Target](all) {
+		if e.State == event.StateLive {
+			live = e.At
+			break
+		}
+	}
+	if live == 0 || f.At-live < int64(cfg.Load.Duration) {
+		t.Errorf("measured from %d to %d, which is not %v", live, f.At, cfg.Load.Duration)
+	}
+}
+
+func TestBusySingleSlotIsSkipped(t *testing.T) {
+	t.Parallel()
+	var looks atomic.Int64
+	s := serve(t, func(_ int, c net.Conn, _ *http.Request) bool { return full(c) })
+	s.get = func(c net.Conn, r *http.Request) bool {
+		switch r.URL.Path {
+		case "/v1/models":
+			plain(c, 200, "application/json", `{"data":[{"id":"tiny","owned_by":"llamacpp"}]}`, "Server: llama.cpp")
+		case "/props":
+			plain(c, 200, "application/json", `{"total_slots":1,"build_info":"b1-x"}`)
+		case "/slots":
+			plain(c, 200, "application/json", map[bool]string{true: `[{"is_processing":true}]`, false: `[{"is_processing":false}]`}[looks.Add(1) <= 2])
+		default:
+			return false
+		}
+		return true
+	}
+	all := watch(t, config(s.url, 2), nil)
+	skips := of[*event.Skip](all)
+	if len(skips) != 2 || skips[0].Reason != event.SkipBusy || skips[0].Count != 1 {
+		t.Errorf("skips: %+v", skips)
+	}
+	if n := len(of[*event.Note](all)); n != 1 {
+		t.Errorf("%d notes, want one: %+v", n, of[*event.Note](all))
+	}
+	expectState(t, all, event.StateBusy, "somebody else")
+	if n := len(of[*event.End](all)); n != 2 {
+		t.Errorf("%d requests after it was free, want 2", n)
+	}
+	if at := of[*event.Start](all)[0].At; at < skips[1].At {
+		t.Error("a request was queued behind somebody else's")
+	}
+}
+
+func TestDownAndBack(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(n int, c net.Conn, _ *http.Request) bool {
+		if n == 2 || n == 3 {
+			plain(c, 401, "application/json", `{"error":"who are you"}`)
+			return true
+		}
+		return full(c)
+	})
+	all := watch(t, config(s.url, 4), nil)
+	var classes []event.Class
+	for _, e := range of[*event.End](all) {
+		classes = append(classes, e.Class)
+	}
+	same(t, "classes", []event.Class{event.OKFull, event.ErrAuth, event.ErrAuth, event.OKFull}, classes)
+	starts, ends := of[*event.Start](all), of[*event.End](all)
+	if a, b := starts[2].At-ends[1].At, starts[3].At-ends[2].At; a < 1e9 || b < 2e9 {
+		t.Errorf("tried again after %v and %v, want at least 1s and 2s", time.Duration(a), time.Duration(b))
+	}
+	expectState(t, all, event.StateDown, "who are you, next try in 1 s")
+	expectState(t, all, event.StateDown, "who are you, next try in 2 s")
+	if m := only[*event.Mark](t, all); !m.Auto || m.Label != s.url+" answers again" {
+		t.Errorf("mark: %+v", m)
+	}
+}
+
+func TestGiveUp(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(_ int, c net.Conn, _ *http.Request) bool {
+		plain(c, 404, "application/json", `{"error":"no such model"}`)
+		return true
+	})
+	cfg := config(s.url, 0)
+	cfg.GiveUp, cfg.Load.Warmup = true, 1
+	all := watch(t, cfg, nil)
+	ends := of[*event.End](all)
+	if len(ends) != giveUpAfter || !ends[0].Warmup || ends[1].Warmup || ends[1].Class != event.ErrModel {
+		t.Errorf("ends: %+v", ends)
+	}
+	if f := only[*event.Finished](t, all); f.Complete || f.Reason != ReasonNever {
+		t.Errorf("finished: %+v", f)
+	}
+}
+
+func TestSeveralTargets(t *testing.T) {
+	a := serve(t, func(_ int, c net.Conn, _ *http.Request) bool { return full(c) })
+	b := serve(t, func(_ int, c net.Conn, _ *http.Request) bool { time.Sleep(5 * time.Millisecond); return full(c) })
+	cfg := config(a.url, 5)
+	cfg.Targets = append(cfg.Targets, event.TargetConfig{URL: b.url + "/v1/chat/completions", Model: "other"})
+	all := watch(t, cfg, nil)
+	counts := map[uint32]int{}
+	ids := map[uint64]bool{}
+	for _, e := range of[*event.Start](all) {
+		counts[e.Target]++
+		ids[e.Request] = true
+	}
+	same(t, "requests per target", map[uint32]int{1: 5, 2: 5}, counts)
+	if len(ids) != 10 {
+		t.Errorf("%d different ids, want 10", len(ids))
+	}
+	for _, e := range of[*event.End](all) {
+		// The server says it is "tiny".
+		if other := len(e.Flags) == 1 && e.Flags[0] == event.FlagOtherModel; other != (e.Target == 2) {
+			t.Errorf("target %d: flags %v", e.Target, e.Flags)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	s := serve(t, func(_ int, c net.Conn, _ *http.Request) bool { return hang(c) })
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &strings.Builder{}
+	w, err := record.NewWriter(out, record.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for s.posts.Load() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
+	if err := Run(ctx, config(s.url, 0), nil, w, stamp.NewClock()); err != nil {
+		t.Fatal(err)
+	}
+	all := recorded(t, out.String())
+	if e := only[*event.End](t, all); e.Class != event.Aborted {
+		t.Errorf("end: %+v", e)
+	}
+	if f := only[*event.Finished](t, all); f.Complete || f.Reason != ReasonInterrupted {
+		t.Errorf("finished: %+v", f)
+	}
+}
+
+// recorded reads a whole recording.
+func recorded(t testing.TB, s string) (all []event.Event) {
+	t.Helper()
+	r, err := record.NewReader(strings.NewReader(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		ev, err := r.Next()
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, ev)
+	}
+}
+
+// broken is an output whose reader went away after the header.
+type broken struct{ writes int }
+
+func (b *broken) Write(p []byte) (int, error) {
+	if b.writes++; b.writes > 1 {
+		return 0, io.ErrClosedPipe
+	}
+	return len(p), nil
+}
+
+func TestEndsWithItsOutput(t *testing.T) {
+	s := serve(t, func(_ int, c net.Conn, _ *http.Request) bool { return full(c) })
+	w, err := record.NewWriter(&broken{}, record.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Run(t.Context(), config(s.url, 0), nil, w, stamp.NewClock()); err == nil || !strings.Contains(err.Error(), "closed pipe") {
+		t.Errorf("error %v, want that of the pipe", err)
+	}
+}
+
+func TestConfigurationsThatCannotBeUsed(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		target *event.TargetConfig
+		want   string
+	}{
+		{"no target", nil, "no target"},
+		{"no host", &event.TargetConfig{URL: "http://"}, "host"},
+		{"scheme", &event.TargetConfig{URL: "ftp://h"}, "http and https"},
+		{"garbage", &event.TargetConfig{URL: "http://u:secret@h:port"}, "no URL"},
+		{"dialect", &event.TargetConfig{URL: "http://h", API: "smoke signals"}, "smoke signals"},
+		{"header", &event.TargetConfig{URL: "http://h", Headers: []string{"no colon"}}, "header 1"},
+		{"certificate", &event.TargetConfig{URL: "http://h", CACert: "/nowhere/ca.pem"}, "CA certificate"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var cfg event.Config
+			if c.target != nil {
+				cfg.Targets = append(cfg.Targets, *c.target)
+			}
+			w, err := record.NewWriter(io.Discard, record.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = Run(t.Context(), cfg, nil, w, stamp.NewClock())
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("error %v, want %q in it", err, c.want)
+			}
+		})
+	}
+}
+
+func TestFloorIsTold(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(_ int, c net.Conn, _ *http.Request) bool { time.Sleep(10 * time.Millisecond); return full(c) })
+	cfg := config(s.url, 0)
+	cfg.Load.Duration = 500 * time.Millisecond
+	all := watch(t, cfg, nil)
+	floors := of[*event.Floor](all)
+	var reads uint64
+	for _, f := range floors {
+		reads += f.Reads
+		if len(f.Late) != 0 && len(f.Late) != 3 || f.Overshoot < 0 || f.Wall == 0 {
+			t.Errorf("floor: %+v", f)
+		}
+	}
+	if len(floors) == 0 || reads == 0 || reads > uint64(len(of[*event.Token](all))) {
+		t.Errorf("%d floors tell of %d reads", len(floors), reads)
+	}
+}

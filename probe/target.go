@@ -1,0 +1,232 @@
+package probe
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"teapot/probe/api"
+	"teapot/probe/engine"
+	"teapot/probe/event"
+	"teapot/probe/stamp"
+)
+
+// endpoint is everything that is known of a target: where it is, what goes
+// with every request, and, once found out, what it speaks. It is used by the
+// senders of all its streams.
+type endpoint struct {
+	id      uint32
+	want    event.TargetConfig
+	base    string      // of the API, without userinfo
+	shown   string      // the URL as it may be shown
+	query   string      // of the URL as given, sent with every request
+	host    string      // "" or the host named by a header
+	header  http.Header // of every request; read only
+	red     *redactor
+	rt      *http.Transport
+	client  *http.Client
+	prompts prompts
+	speech  atomic.Pointer[speech]
+
+	mu    sync.Mutex // one writer of drops at a time
+	drops atomic.Pointer[map[string]bool]
+}
+
+// speech is how a target is spoken to.
+type speech struct {
+	det     engine.Detection
+	dialect api.Dialect
+	url     *url.URL
+}
+
+// newEndpoint checks what is known of a target before anything is asked. The
+// error names no secret.
+func newEndpoint(id uint32, t event.TargetConfig, cfg *event.Config, connect time.Duration, session uint32, clk *stamp.Clock) (*endpoint, error) {
+	u, err := address(t.URL)
+	if err != nil {
+		return nil, fmt.Errorf("target %d: %w", id, err)
+	}
+	ep := &endpoint{id: id, want: t, query: u.RawQuery}
+	ep.shown = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}).String()
+	bare := *u
+	bare.User, bare.RawQuery, bare.Fragment = nil, "", ""
+	if ep.base, _, err = engine.Base(bare.String()); err != nil {
+		return nil, fmt.Errorf("target %d: %w", id, err)
+	}
+	key := ""
+	if t.KeyEnv != "" {
+		key = strings.TrimSpace(os.Getenv(t.KeyEnv))
+	}
+	if err := ep.setHeader(t.Headers, u.User); err != nil {
+		return nil, fmt.Errorf("target %d: %w", id, err)
+	}
+	ep.red = newRedactor(u, key, ep.header)
+	first, err := ep.speak(engine.Detection{Model: t.Model})
+	if err != nil {
+		return nil, fmt.Errorf("target %d: %w", id, err)
+	}
+	first.dialect.Auth(ep.header, key)
+	ep.speech.Store(first)
+	if ep.rt, err = newTransport(t, connect, clk); err != nil {
+		return nil, fmt.Errorf("target %d: %w", id, err)
+	}
+	ep.client = newClient(ep.rt)
+	ep.prompts = prompts{own: cfg.Prompts, seed: cfg.Load.Seed, session: session + id, cold: t.Cold || cfg.Load.Cold}
+	return ep, nil
+}
+
+// address reads a URL as a user gives it: the scheme may be missing.
+func address(raw string) (*url.URL, error) {
+	raw = strings.TrimSpace(raw)
+	if !strings.Contains(raw, "://") {
+		raw = "http://" + raw
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		var inner *url.Error
+		if errors.As(err, &inner) { // the outer one quotes the URL, which may hold a password
+			err = inner.Err
+		}
+		return nil, fmt.Errorf("the address is no URL: %w", err)
+	}
+	if u.Hostname() == "" {
+		return nil, errors.New("the address names no host")
+	}
+	return u, nil
+}
+
+// setHeader makes the header of every request. What the user gives outranks
+// everything, and userinfo in the URL outranks a key from the environment.
+func (ep *endpoint) setHeader(lines []string, user *url.Userinfo) error {
+	h := http.Header{
+		"Content-Type": {"application/json"}, "Accept": {"text/event-stream"},
+		"Accept-Encoding": {"identity"}, "User-Agent": {"teapot"},
+	}
+	if user != nil {
+		pass, _ := user.Password()
+		h.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+pass)))
+	}
+	given := map[string]bool{}
+	for i, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		name, value = http.CanonicalHeaderKey(strings.TrimSpace(name)), strings.TrimSpace(value)
+		if !ok || name == "" || strings.ContainsAny(name+value, "\r\n\x00") {
+			return fmt.Errorf("header %d is not of the form \"Name: value\"", i+1)
+		}
+		if name == "Host" {
+			ep.host = value
+			continue
+		}
+		if !given[name] {
+			h.Del(name)
+		}
+		given[name] = true
+		h.Add(name, value)
+	}
+	ep.header = h
+	return nil
+}
+
+// speak decides how to talk to what was found.
+func (ep *endpoint) speak(d engine.Detection) (*speech, error) {
+	name := ep.want.API
+	if name == "" || name == "auto" {
+		name = d.API
+	}
+	if name == "" {
+		name = api.Names()[0]
+	}
+	dialect, err := api.ByName(name)
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(ep.base + dialect.Path())
+	if err != nil {
+		return nil, fmt.Errorf("the address is no URL: %w", err)
+	}
+	u.RawQuery = ep.query
+	return &speech{det: d, dialect: dialect, url: u}, nil
+}
+
+// detectTime bounds the whole detection.
+const detectTime = 15 * time.Second
+
+// detect asks what answers. Whatever was found is used, also with an error:
+// only a request tells for certain whether the target works.
+func (ep *endpoint) detect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, detectTime)
+	defer cancel()
+	d, err := engine.Detect(ctx, ep.client, ep.base, ep.askHeader(), ep.want.Model)
+	if d.Model == "" {
+		d.Model = ep.want.Model
+	}
+	sp, speakErr := ep.speak(d)
+	if speakErr != nil {
+		return speakErr
+	}
+	ep.speech.Store(sp)
+	return err
+}
+
+// busy tells whether the target's only slot serves somebody else. What cannot
+// be known is no.
+func (ep *endpoint) busy(ctx context.Context) bool {
+	d := ep.speech.Load().det
+	if d.Slots != 1 {
+		return false
+	}
+	busy, err := engine.Busy(ctx, ep.client, ep.base, ep.askHeader(), d)
+	return err == nil && busy
+}
+
+// askHeader is the header of what is not a request for tokens.
+func (ep *endpoint) askHeader() http.Header {
+	h := ep.header.Clone()
+	h.Del("Content-Type")
+	h.Del("Accept")
+	return h
+}
+
+// dropped are the request fields that the server does not take.
+func (ep *endpoint) dropped() map[string]bool {
+	if m := ep.drops.Load(); m != nil {
+		return *m
+	}
+	return nil
+}
+
+// drop leaves a field out from now on. It is false if that was so already.
+func (ep *endpoint) drop(field string) bool {
+	ep.mu.Lock()
+	defer ep.mu.Unlock()
+	have := ep.dropped()
+	if have[field] {
+		return false
+	}
+	next := maps.Clone(have)
+	if next == nil {
+		next = map[string]bool{}
+	}
+	next[field] = true
+	ep.drops.Store(&next)
+	return true
+}
+
+// describe is the target as it may be shown, in a state.
+func (ep *endpoint) describe(at int64, state event.State, detail string) *event.Target {
+	sp := ep.speech.Load()
+	line := ep.red.line
+	return &event.Target{
+		At: at, ID: ep.id, URL: ep.shown, Model: line(sp.det.Model), Engine: line(sp.det.Engine),
+		Version: line(sp.det.Version), API: sp.dialect.Name(), State: state, Detail: line(detail), Slots: sp.det.Slots,
+	}
+}
