@@ -27,3 +27,12 @@ func noProc() bool {
 	_, err := os.Stat("/proc/self/stat")
 	return err != nil
 }
+
+// cpuTime is the processor time of this process in ns.
+func cpuTime() int64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
+}

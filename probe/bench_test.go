@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -115,13 +114,4 @@ func BenchmarkStreams(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N*16*tokensPerReply)/b.Elapsed().Seconds(), "tokens/s")
-}
-
-// cpuTime is the processor time of this process in ns.
-func cpuTime() int64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return u.Utime.Nano() + u.Stime.Nano()
 }

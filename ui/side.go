@@ -35,17 +35,23 @@ func drawSplit(a chart.Area, fr *frame) {
 		return
 	}
 	heading(a, "ttft split, median of the window (ms)", "")
-	x := 0
-	for _, ph := range phases {
-		s := format.None
-		if ph.s.N > 0 {
-			s = format.MS(ph.s.P50)
+	// With too little room the earliest phases go: the last ones are the server's.
+	shown, room := phases[len(phases):], a.W()+1
+	for i := len(phases) - 1; i >= 0; i-- {
+		if ph := phases[i]; ph.s.N > 0 {
+			room -= chart.Width(ph.name) + chart.Width(format.MS(ph.s.P50)) + 2
 		}
-		if x+chart.Width(ph.name)+chart.Width(s)+1 > a.W() {
+		if room < 0 {
 			break
 		}
-		x = a.Text(x, 1, ph.name+" ", chart.Dim)
-		x = a.Text(x, 1, s, chart.Strong) + 1
+		shown = phases[i:]
+	}
+	x := 0
+	for _, ph := range shown {
+		if ph.s.N > 0 { // else no request of the window had it: no TLS, no new connection
+			x = a.Text(x, 1, ph.name+" ", chart.Dim)
+			x = a.Text(x, 1, format.MS(ph.s.P50), chart.Strong) + 1
+		}
 	}
 	if a.H() < 3 || total <= 0 {
 		return
