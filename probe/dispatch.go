@@ -28,6 +28,7 @@ type looper struct {
 	sent    int       // measured requests, those in flight included
 	flying  int
 	ended   int64 // when a request of ours ended last
+	waited  int64 // the end of the last pause that was waited for
 	everOK  bool  // a request succeeded
 	spoke   bool  // a request that we gave up had brought tokens
 	spent   bool  // the tokens allowed are used up
@@ -122,11 +123,11 @@ func (l *looper) step() (next int64) {
 		return math.MaxInt64
 	}
 	l.pace(set, now)
+	if l.held(now) {
+		return min(l.health.hold, now+int64(time.Second))
+	}
 	if l.sched != nil {
 		l.skip(event.SkipSchedule, l.sched.advance(now))
-	}
-	if now < l.health.hold {
-		return l.heldBack(now)
 	}
 	if l.flying == 0 && !l.health.known {
 		err := l.ep.detect(l.r.asking)
@@ -174,13 +175,29 @@ func (l *looper) pace(set *settings, now int64) {
 	}
 }
 
-// heldBack waits for the end of a pause that the target's state demands.
-func (l *looper) heldBack(now int64) (next int64) {
-	if l.sched == nil {
-		return l.health.hold
+// held tells whether the target's state demands a pause that is not over. What
+// an open loop wanted sent in such a pause is left out, unless it is short.
+func (l *looper) held(now int64) bool {
+	until := l.health.hold
+	if until <= l.waited {
+		return false
 	}
-	l.skip(event.SkipDown, l.sched.clear())
-	return min(l.health.hold, now+int64(time.Second))
+	if l.sched != nil {
+		lost := l.sched.advance(min(now, until))
+		switch {
+		case l.health.state == event.StateBusy:
+			l.skip(event.SkipBusy, lost+l.sched.clear())
+		case l.health.trying || l.health.long:
+			l.skip(event.SkipDown, lost+l.sched.clear())
+		default:
+			l.skip(event.SkipSchedule, lost)
+		}
+	}
+	if now < until {
+		return true
+	}
+	l.waited = until
+	return false
 }
 
 // due is when the next request wants to be sent.

@@ -19,6 +19,7 @@ type health struct {
 	asks     bool        // only requests tell that the model is being loaded
 	failures int         // requests that failed in a row
 	hold     int64       // nothing is sent before, ns of the session's clock
+	long     bool        // hold is so far off that an open loop must not catch up after it
 	backoff  time.Duration
 }
 
@@ -148,7 +149,10 @@ func (l *looper) took(res result) {
 func (l *looper) succeeded() {
 	back := l.everOK && l.health.state == event.StateDown
 	l.everOK = true
-	l.health.trying, l.health.failures, l.health.backoff, l.health.hold = false, 0, 0, 0
+	if l.health.trying { // what a server asked us to wait for stays
+		l.health.hold, l.health.long = 0, false
+	}
+	l.health.trying, l.health.failures, l.health.backoff = false, 0, 0
 	if back {
 		l.r.in.put(&event.Mark{At: l.r.clk.Now(), Label: l.ep.shown + " answers again", Auto: true})
 	}
@@ -173,6 +177,7 @@ func (l *looper) failed(s *slot, j job, out outcome) {
 		// It works, and has too much to do.
 		if asked > 0 {
 			l.health.hold = max(l.health.hold, now+int64(asked))
+			l.health.long = asked > time.Second
 			l.note("warn", fmt.Sprintf("%s, next try in %s", out.message, seconds(asked)))
 			return
 		}

@@ -107,6 +107,40 @@ func TestOpenLoopSkipsWhatNobodyCanServe(t *testing.T) {
 	}
 }
 
+func TestOpenLoopLeavesOutWhatIsDueWhileDown(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(n int, c net.Conn, _ *http.Request) bool {
+		if n == 3 {
+			plain(c, 401, "application/json", `{"error":"who are you"}`)
+			return true
+		}
+		return full(c)
+	})
+	cfg := config(s.url, 6)
+	cfg.Load.Rate = 50
+	all := watch(t, cfg, nil)
+	skipped := 0
+	for _, e := range of[*event.Skip](all) {
+		if e.Reason != event.SkipDown {
+			t.Errorf("skip: %+v", e)
+		}
+		skipped += e.Count
+	}
+	if skipped < 40 { // a second at 50 a second
+		t.Errorf("%d skipped while it was down", skipped)
+	}
+	starts := of[*event.Start](all)
+	if len(starts) != 6 {
+		t.Fatalf("%d requests, want 6", len(starts))
+	}
+	down := of[*event.End](all)[2].At
+	for _, e := range starts[3:] {
+		if e.Scheduled < down+int64(firstBackoff)-int64(100*time.Millisecond) {
+			t.Errorf("request %d was due while the target was down", e.Request)
+		}
+	}
+}
+
 func TestControls(t *testing.T) {
 	s := serve(t, func(_ int, c net.Conn, _ *http.Request) bool {
 		time.Sleep(5 * time.Millisecond)

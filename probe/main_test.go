@@ -45,6 +45,7 @@ func childMain() int {
 		fmt.Fprintln(os.Stderr, "cannot go on")
 		return 3
 	}
+	defer Tune()()
 	out, err := record.NewWriter(os.Stdout, record.Options{Text: true})
 	if err == nil {
 		err = Run(ctx, cfg, controls, out, stamp.NewClock())

@@ -155,7 +155,7 @@ func TestHeartbeatDoesNotAllocate(t *testing.T) {
 	k := NewClock()
 	h := NewHeartbeat(k.Now, time.Sleep)
 	r := Read{At: ms, Since: 0, Source: "read"}
-	if n := testing.AllocsPerRun(1000, func() { h.Merged(2, r) }); n != 0 {
+	if n := testing.AllocsPerRun(1000, func() { h.Merged(2, r, 0) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -168,6 +168,6 @@ func BenchmarkHeartbeatMerged(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		now := k.Now()
-		h.Merged(2, Read{At: now, Since: now - 10*ms})
+		h.Merged(2, Read{At: now, Since: now - 10*ms}, 0)
 	}
 }

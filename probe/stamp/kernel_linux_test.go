@@ -71,10 +71,10 @@ func TestStampIsOfTheArrival(t *testing.T) {
 		if r.Late < 9*ms || r.Parked {
 			t.Errorf("lateness or parking: %+v", r)
 		}
-		if Merged(1, r, 10*ms) {
+		if Merged(1, r, 10*ms, 0) {
 			t.Errorf("one event with an exact stamp counts as merged: %+v", r)
 		}
-		if !Merged(2, r, 0) {
+		if !Merged(2, r, 0, 0) {
 			t.Errorf("two events that lay for 10 ms pass for a burst: %+v", r)
 		}
 	}
@@ -107,7 +107,7 @@ func TestReadsOfABacklog(t *testing.T) {
 	if first.Waited < first.Taken()-t0 {
 		t.Errorf("waited %d, but lay there for %d", first.Waited, first.Taken()-t0)
 	}
-	if !Merged(3, first, 0) || !Merged(3, second, 0) || !Merged(1, second, 0) {
+	if !Merged(3, first, 0, 0) || !Merged(3, second, 0, 0) || !Merged(1, second, 0, 0) {
 		t.Error("a backlog passes for a burst")
 	}
 	if second.Source == event.SourceKernel && second.At > t0 {

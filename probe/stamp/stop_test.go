@@ -79,7 +79,7 @@ func readerMain(addr string) error {
 		if have%numbered > 0 {
 			k++
 		}
-		merged := h.Merged(k, r)
+		merged := h.Merged(k, r, 0)
 		for i := range events {
 			no, err := strconv.Atoi(string(buf[i*numbered : (i+1)*numbered-1]))
 			if err != nil {
