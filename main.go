@@ -34,7 +34,6 @@ import (
 
 const (
 	exitFailure = 1
-	exitSignal  = 128 // plus the signal's number
 
 	snapshotEvery = 50 * time.Millisecond // the fastest pane draws ten times a second
 	progressEvery = 5 * time.Second       // between two lines while a report is measured
@@ -63,7 +62,7 @@ func main() {
 // runProbe measures and writes events to standard output: the child of a
 // viewer, or a probe started by hand.
 func runProbe(o *options.Options) (int, error) {
-	ctx, sig := untilSignal()
+	ctx, sig := plain.UntilSignal()
 	var controls <-chan event.Control
 	var cfg event.Config
 	if o.Child {
@@ -96,7 +95,7 @@ func runProbe(o *options.Options) (int, error) {
 	case errors.Is(err, syscall.EPIPE):
 		return 0, nil
 	case sig() != 0:
-		return exitSignal + sig(), nil
+		return plain.Signalled + sig(), nil
 	case err != nil && ctx.Err() == nil:
 		return exitFailure, err
 	}
@@ -105,7 +104,7 @@ func runProbe(o *options.Options) (int, error) {
 
 // runEngine serves the built-in engine until it is told to stop.
 func runEngine(o *options.Options) (int, error) {
-	ctx, sig := untilSignal()
+	ctx, sig := plain.UntilSignal()
 	if o.Child {
 		ctx, _ = probe.UntilClosed(ctx, probe.ReadControls(os.Stdin))
 	}
@@ -127,11 +126,11 @@ func runEngine(o *options.Options) (int, error) {
 		return exitFailure, fmt.Errorf("start the engine: %w", err)
 	}
 	fmt.Printf("teapot engine %s listens on http://%s\n", o.Profile, ln.Addr())
-	if err := e.Serve(ctx, ln); err != nil && ctx.Err() == nil {
+	if err := e.Serve(ctx, ln); err != nil {
 		return exitFailure, err
 	}
 	if sig() != 0 {
-		return exitSignal + sig(), nil
+		return plain.Signalled + sig(), nil
 	}
 	return 0, nil
 }
@@ -153,7 +152,7 @@ func measure(o *options.Options) (int, error) {
 		return exitFailure, err
 	}
 	defer s.close()
-	ctx, sig := untilSignal()
+	ctx, sig := plain.UntilSignal()
 	if term.IsTerminal(os.Stderr.Fd()) { // somebody waits for it
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
@@ -202,6 +201,9 @@ func openLive(o *options.Options) (s *session, err error) {
 			s.close()
 		}
 	}()
+	if err := report.Writable(o.Output); err != nil {
+		return s, err
+	}
 	urls := o.URLs
 	if len(urls) == 0 {
 		found, err := probe.FirstLocal(context.Background())
@@ -296,7 +298,7 @@ func (s *session) show() (int, error) {
 	}
 	c := ui.Config{
 		Snapshot: s.feed.Snapshot, Feed: s.feed, Failed: s.failed,
-		Theme: s.o.Theme, Color: s.o.Color, Glyphs: s.o.Glyphs,
+		Window: s.o.WindowIndex(), Theme: s.o.Theme, Color: s.o.Color, Glyphs: s.o.Glyphs,
 		LowBandwidth: s.o.LowBandwidth, NoSync: s.o.NoSync, In: os.Stdin, Out: os.Stdout,
 	}
 	if s.source != nil {
@@ -315,12 +317,12 @@ func (s *session) show() (int, error) {
 		_, reportErr := s.finish(0, true)
 		return exitFailure, errors.Join(err, reportErr)
 	}
-	return s.finish(number(out.Signal), true)
+	return s.finish(plain.Number(out.Signal), true)
 }
 
 // lines writes a line a second, and the report at the end.
 func (s *session) lines() (int, error) {
-	ctx, sig := untilSignal()
+	ctx, sig := plain.UntilSignal()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	to := os.Stdout
@@ -329,9 +331,6 @@ func (s *session) lines() (int, error) {
 	}
 	err := plain.Run(ctx, to, s.feed.Snapshot, tick.C, s.feed.Done(), plain.Options{Window: s.o.WindowIndex(), ASCII: s.o.ASCII()})
 	s.end()
-	if errors.Is(err, plain.ErrClosed) {
-		err = syscall.EPIPE
-	}
 	if err != nil {
 		return 0, errors.Join(err, s.recorded())
 	}
@@ -351,7 +350,7 @@ func (s *session) finish(sig int, screen bool) (int, error) {
 	case err != nil:
 		return exitFailure, err
 	case sig != 0:
-		return exitSignal + sig, nil
+		return plain.Signalled + sig, nil
 	case screen && !report.Complete(snap):
 		return 0, nil // the operator has seen it all, and quit
 	case s.source != nil && s.source.Ended() != "":
@@ -383,14 +382,7 @@ func writeReport(o *options.Options, snap *stats.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	if o.Output == "" || o.Output == "-" {
-		_, err := os.Stdout.WriteString(text)
-		return err
-	}
-	if err := os.WriteFile(o.Output, []byte(text), 0o644); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	return nil
+	return report.Save(o.Output, text)
 }
 
 // screen tells whether f is a terminal that a screen can be drawn on.
@@ -401,37 +393,4 @@ func screen(f *os.File) bool {
 func regular(f *os.File) bool {
 	st, err := f.Stat()
 	return err == nil && st.Mode().IsRegular()
-}
-
-// untilSignal returns a context that ends with the first of the signals that
-// mean "end", and a function that tells its number, 0 as long as none came. A
-// second one ends the process at once.
-func untilSignal() (context.Context, func() int) {
-	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	ctx, cancel := context.WithCancelCause(context.Background())
-	go func() {
-		got := <-ch
-		cancel(ended{got})
-		os.Exit(exitSignal + number(<-ch))
-	}()
-	return ctx, func() int {
-		var e ended
-		if errors.As(context.Cause(ctx), &e) {
-			return number(e.Signal)
-		}
-		return 0
-	}
-}
-
-// ended is the cause of a context that a signal ended.
-type ended struct{ os.Signal }
-
-func (e ended) Error() string { return e.String() }
-
-func number(s os.Signal) int {
-	if n, ok := s.(syscall.Signal); ok {
-		return int(n)
-	}
-	return 0
 }

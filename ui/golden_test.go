@@ -84,7 +84,7 @@ func still(s *stats.Snapshot, c Config) *model {
 	if c.Env == nil {
 		c.Env = vars("TERM", "xterm-256color", "COLORTERM", "truecolor", "LANG", "en_US.UTF-8")
 	}
-	c.Now = newClock().now
+	c.Now, c.Window = newClock().now, 1
 	return newModel(c, &nowhere{}, func(event.Control) {})
 }
 

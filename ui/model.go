@@ -88,7 +88,7 @@ func newModel(cfg Config, out backlog, do func(event.Control)) *model {
 	m := &model{
 		cfg: cfg, keys: newKeys(), depth: d, theme: newTheme(themeName(cfg.Theme, cfg.Env), d),
 		glyphs: glyphSet(cfg.Glyphs, cfg.Env), remote: remote(cfg.Env), out: out, do: do,
-		view: overview, window: 1, text: !cfg.NoText, axes: map[uint32]*axes{}, pages: pages{},
+		view: overview, window: min(max(cfg.Window, 0), len(stats.Windows)-1), text: !cfg.NoText, axes: map[uint32]*axes{}, pages: pages{},
 		dirty: dirtyAll, newAt: cfg.Now(),
 	}
 	m.pull()

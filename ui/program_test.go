@@ -45,7 +45,7 @@ func child(how string) int {
 	stopped := false
 	draws := 0
 	cfg := Config{
-		In: os.Stdin, Out: os.Stdout, Env: os.Getenv,
+		In: os.Stdin, Out: os.Stdout, Env: os.Getenv, Window: 1,
 		Snapshot: func() *stats.Snapshot {
 			mu.Lock()
 			defer mu.Unlock()

@@ -33,6 +33,8 @@ type Config struct {
 	// in another goroutine of the process, such as a panic that was caught there.
 	Failed <-chan error
 
+	// Window is the index into stats.Windows of the window shown first.
+	Window int
 	Theme  string // auto, dark, light, mono, contrast
 	Color  string // auto, always, never
 	Glyphs string // auto, block, braille, ascii
