@@ -12,6 +12,7 @@ import (
 
 	"teapot/probe/api"
 	"teapot/probe/event"
+	"teapot/probe/sse"
 	"teapot/probe/stamp"
 )
 
@@ -54,6 +55,7 @@ type sender struct {
 	lim  event.Limits
 	slot uint32
 	body body
+	sse  sse.Reader
 }
 
 // newSender makes the sender of a slot.

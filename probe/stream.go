@@ -26,7 +26,8 @@ func (t *attempt) stream(resp *http.Response, conn *stamp.Conn) {
 	b.sink = t.tokens
 	b.begin(src, conn, t.id)
 	dec := t.s.ep.speech.Load().dialect.NewDecoder()
-	events := sse.NewReader(b, sse.Options{Hint: sse.FormatOf(resp.Header.Get("Content-Type"))})
+	events := &t.s.sse
+	events.Reset(b, sse.Options{Hint: sse.FormatOf(resp.Header.Get("Content-Type"))})
 	b.rest = events.Buffered
 	err := t.read(events, dec)
 	b.flush()
