@@ -1,5 +1,5 @@
-// Command teapot watches a model endpoint and shows, as they happen, how
-// smoothly its tokens arrive and where the tail spikes come from.
+// Command teapot is a live monitor for the endpoints of language models: it
+// asks for tokens, times each of them, and shows the distribution with its tail.
 //
 // This file wires the rooms together: options say what is wanted, a process of
 // its own (teapot probe) measures, stats turn its events into numbers, ui shows
@@ -147,12 +147,12 @@ func watch(o *options.Options) (int, error) {
 
 // measure is the report without a screen.
 func measure(o *options.Options) (int, error) {
+	ctx, sig := plain.UntilSignal()
 	s, err := openLive(o)
 	if err != nil {
 		return exitFailure, err
 	}
 	defer s.close()
-	ctx, sig := plain.UntilSignal()
 	if term.IsTerminal(os.Stderr.Fd()) { // somebody waits for it
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
@@ -206,12 +206,14 @@ func openLive(o *options.Options) (s *session, err error) {
 	}
 	urls := o.URLs
 	if len(urls) == 0 {
-		found, err := probe.FirstLocal(context.Background())
-		if err != nil {
-			return s, err
+		found := probe.FindLocal(context.Background(), probe.LocalPorts[:])
+		if len(found) == 0 {
+			return s, probe.NoneFound()
 		}
-		fmt.Fprintf(os.Stderr, "teapot: watching %s\n", found)
-		urls = []string{found.URL}
+		for i, f := range found {
+			fmt.Fprintf(os.Stderr, "teapot: %s %s\n", []string{"watching", "there is also"}[min(i, 1)], f)
+		}
+		urls = []string{found[0].URL}
 	}
 	if s.engines, urls, err = probe.StartEngines(urls, o.RunSeed()); err != nil {
 		return s, err

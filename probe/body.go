@@ -36,7 +36,7 @@ type body struct {
 	past  [reads]stamp.Read
 	since int64 // without a connection: before the last read
 	first int64 // stamp of the first byte
-	last  int64 // stamp of the newest token event; 0 before the first
+	last  int64 // stamp of the newest token event; before the first when the request was sent
 
 	group  uint64 // the read whose events are collected
 	kernel uint64 // the connection's read of the last group, and what it held:
@@ -50,9 +50,9 @@ type body struct {
 }
 
 // begin prepares for a new reply on conn, whose header has just been read.
-func (b *body) begin(src io.Reader, conn *stamp.Conn, request uint64) {
-	b.src, b.conn, b.request = src, conn, request
-	b.last = 0
+// sent is when the request left.
+func (b *body) begin(src io.Reader, conn *stamp.Conn, request uint64, sent int64) {
+	b.src, b.conn, b.request, b.last = src, conn, request, sent
 	b.seq, b.count, b.first, b.group, b.kernel, b.burst, b.events, b.total = 0, 0, 0, 0, 0, 0, 0, 0
 	b.past = [reads]stamp.Read{}
 	b.since = b.clk.Now()
@@ -151,10 +151,7 @@ func (b *body) flush() {
 	if b.group == b.count && b.rest() > 0 {
 		events++ // one more has begun
 	}
-	gap := int64(0)
-	if b.last > 0 {
-		gap = r.At - b.last
-	}
+	gap := r.At - b.last
 	b.last = r.At
 	if b.hb.Merged(events, r, gap) {
 		merged = len(b.tokens)

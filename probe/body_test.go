@@ -58,7 +58,7 @@ func through(t *testing.T, overslept bool, red *redactor, reads ...string) (toke
 			tokens = append(tokens, seen{tok.Burst, tok.Merged, strings.Clone(texts[i].Text), stamps[tok.At]})
 		}
 	}
-	b.begin(&parts{reads}, nil, 9)
+	b.begin(&parts{reads}, nil, 9, 0)
 	dialect, err := api.ByName("chat")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -61,12 +62,26 @@ func watchLlama(t *testing.T, bin, url, api string, streams int) {
 	if len(lives) != llamaRequests {
 		t.Fatalf("%d requests in the recording", len(lives))
 	}
+	var decode, prefill []float64
 	for id, l := range lives {
 		if l.end == nil || !l.end.Class.OK() {
-			t.Errorf("request %d ended %+v", id, l.end)
-			continue
+			t.Fatalf("request %d ended %+v", id, l.end)
 		}
-		l.check(t, id)
+		d, p := l.check(t, id)
+		decode, prefill = append(decode, d), append(prefill, p)
+	}
+	// Half of all requests agree within half a token's share of the decode time,
+	// so a rule that is off by a token fails; single ones may be off by what a
+	// busy machine does between the server's clock and the wire.
+	slices.Sort(decode)
+	slices.Sort(prefill)
+	t.Logf("here − server: decode %.2f ms, prefill %.2f ms, medians", decode[len(decode)/2], prefill[len(prefill)/2])
+	share := target.Figures["gap"].Mean / 2
+	if m := decode[len(decode)/2]; math.Abs(m) > share {
+		t.Errorf("decode times differ by %.2f ms from the server's, half a token takes %.2f", m, share)
+	}
+	if m := prefill[len(prefill)/2]; m < -1 || m > 2*share+5 {
+		t.Errorf("from headers to the first token it takes %.2f ms longer than the server says", m)
 	}
 	// The mean of the report is that of the recording: same events, same rule.
 	var sum float64
@@ -80,14 +95,16 @@ func watchLlama(t *testing.T, bin, url, api string, streams int) {
 
 // life is one request as recorded.
 type life struct {
-	start  *event.Start
-	tokens []*event.Token
-	end    *event.End
+	start   *event.Start
+	headers *event.Headers
+	tokens  []*event.Token
+	end     *event.End
 }
 
-// check compares one request with what the server said of it: its count, its
-// prefill and decode times.
-func (l *life) check(t *testing.T, id uint64) {
+// check compares one request with what the server said of it, and returns by
+// how much its decode and prefill times here exceed the server's, in ms. The
+// server sends its headers when it begins a request.
+func (l *life) check(t *testing.T, id uint64) (decode, prefill float64) {
 	if l.end.N != llamaTokens || l.end.Count != event.CountUsage {
 		t.Errorf("request %d: N %d by %s", id, l.end.N, l.end.Count)
 	}
@@ -107,21 +124,9 @@ func (l *life) check(t *testing.T, id uint64) {
 	}
 	s := l.end.Server
 	if s == nil || s.DecodeN != llamaTokens {
-		t.Errorf("request %d: server timings %+v", id, s)
-		return
+		t.Fatalf("request %d: server timings %+v", id, s)
 	}
-	// The server's decode time spans its first to its last token, and so does
-	// ours: they differ by what lies between its clock and the wire. Prefill
-	// happens between sent and the first token. The margins are those of a
-	// busy machine, far below what a wrong rule would show (one token's share
-	// of a request is 2 %).
-	ours := last.At - first.At
-	if diff := math.Abs(float64(ours - s.Decode)); diff > 0.1*float64(s.Decode)+50e6 {
-		t.Errorf("request %d: decode %.1f ms here, %.1f ms by the server", id, float64(ours)/1e6, float64(s.Decode)/1e6)
-	}
-	if ttft := first.At - l.start.At; ttft+5e6 < s.Prompt {
-		t.Errorf("request %d: TTFT %.1f ms is less than the server's prefill of %.1f ms", id, float64(ttft)/1e6, float64(s.Prompt)/1e6)
-	}
+	return float64(last.At-first.At-s.Decode) / 1e6, float64(first.At-l.headers.At-s.Prompt) / 1e6
 }
 
 type llamaReport struct {
@@ -175,6 +180,8 @@ func readLives(t *testing.T, file string) map[uint64]*life {
 		switch e := ev.(type) {
 		case *event.Start:
 			lives[e.Request] = &life{start: e}
+		case *event.Headers:
+			lives[e.Request].headers = e
 		case *event.Token:
 			lives[e.Request].tokens = append(lives[e.Request].tokens, e)
 		case *event.End:
@@ -195,7 +202,8 @@ func readLives(t *testing.T, file string) map[uint64]*life {
 // tokensPredicted is the server's own counter of generated tokens.
 func tokensPredicted(t *testing.T, url string) int {
 	t.Helper()
-	resp, err := http.Get(url + "/metrics")
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Get(url + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,15 +68,10 @@ func ask(ctx context.Context, client *http.Client, port int) *Found {
 	return f
 }
 
-// FirstLocal is the first server that answers on a well-known local port. The
-// error says what to do where none does.
-func FirstLocal(ctx context.Context) (Found, error) {
-	found := FindLocal(ctx, LocalPorts[:])
-	if len(found) == 0 {
-		return Found{}, fmt.Errorf("no inference server answers on the local ports %s: name a URL, or try 'teapot demo'",
-			strings.Trim(fmt.Sprint(LocalPorts), "[]"))
-	}
-	return found[0], nil
+// NoneFound says what to do where no server answers.
+func NoneFound() error {
+	return fmt.Errorf("no inference server answers on the local ports %s: name a URL, or try 'teapot demo'",
+		strings.Trim(fmt.Sprint(LocalPorts), "[]"))
 }
 
 // String says what was found in a few words: "vLLM 0.19.0 at http://…".

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -148,18 +147,9 @@ func (r *run) session() *event.Session {
 		source = event.SourceKernel
 	}
 	return &event.Session{
-		At: r.clk.Now(), Wall: r.clk.Wall(), Version: version(), Host: host, PID: os.Getpid(),
+		At: r.clk.Now(), Wall: r.clk.Wall(), Version: r.cfg.Version, Host: host, PID: os.Getpid(),
 		Source: source, Priority: niceValue(), Load: r.cfg.Load,
 	}
-}
-
-// version is that of this program as the Go toolchain recorded it.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }
 
 // ending is how a run ends.

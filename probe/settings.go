@@ -71,11 +71,11 @@ func whole(c event.Control, most int) (int, error) {
 // Defaults of a load and of the limits.
 const (
 	defaultTokens  = 256
-	defaultPrompt  = 64
+	defaultPrompt  = 128
 	defaultConnect = 5 * time.Second
-	defaultFirst   = 60 * time.Second
+	defaultFirst   = 30 * time.Second
 	defaultIdle    = 30 * time.Second
-	defaultTotal   = 300 * time.Second
+	defaultTotal   = 10 * time.Minute
 	defaultGrace   = 10 * time.Second
 )
 

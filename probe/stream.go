@@ -24,7 +24,7 @@ func (t *attempt) stream(resp *http.Response, conn *stamp.Conn) {
 		}
 	}
 	b.sink = t.tokens
-	b.begin(src, conn, t.id)
+	b.begin(src, conn, t.id, t.trip.sent.Load())
 	dec := t.s.ep.speech.Load().dialect.NewDecoder()
 	events := &t.s.sse
 	events.Reset(b, sse.Options{Hint: sse.FormatOf(resp.Header.Get("Content-Type"))})

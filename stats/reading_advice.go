@@ -34,7 +34,7 @@ func adviseRare(r *tailRead) string {
 	case name != quantileNames[P9999]:
 		return "The rare tail is not known yet: P99.99 takes 10000 samples to exist and 100000 to be trusted."
 	case v >= instant:
-		return "The rare tail is worth a look only under a strict SLO: one in ten thousand is a hitch that few will notice."
+		return "Only a strict SLO makes the rare tail worth work: one in ten thousand is a hitch that few will notice."
 	}
 	return "The rare tail needs no work for a reader's sake."
 }

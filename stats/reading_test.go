@@ -101,7 +101,7 @@ func TestReading(t *testing.T) {
 			"cause":             {"no evidence of a cause", "KV-cache"},
 			"advice: mean":      {"mean is not worth optimising"},
 			"advice: tail":      {"P99 needs no work"},
-			"advice: rare tail": {"worth a look only under a strict SLO"},
+			"advice: rare tail": {"Only a strict SLO makes the rare tail worth work"},
 		}, []string{"failures", "buffered", "ours", "floor", "levels", "advice: slo"}},
 		{"smooth", Config{}, func(s *script) { steady(20).stream(s, 20_000) }, map[string][]string{
 			"skew":              {"not skewed"},

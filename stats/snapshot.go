@@ -159,9 +159,10 @@ type Span struct {
 	P50, P90 int64
 }
 
-// Stalls sums up the gaps that pass the stall rule: at least
-// max(41.7 ms, 3 × P99 of the 60 s that ended before the gap began), or, below
-// 100 samples, max(41.7 ms, 8 × the stream's median).
+// Stalls sums up the gaps that pass the stall rule: a frame of film (41.7 ms) or
+// more, and at least three times the target's P99 over the minute up to the
+// gap's beginning; as long as there are fewer than 100 samples, at least eight
+// times the stream's own median instead.
 type Stalls struct {
 	Count   uint64
 	Total   int64 // ns

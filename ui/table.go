@@ -304,7 +304,8 @@ func drawSpeed(a chart.Area, fr *frame, nameW int) {
 		x = a.Text(x+2, 0, p[0], chart.Dim)
 		x = a.Text(x, 0, p[1], role)
 	}
-	if load := perMinute(fr.f.RequestRate) + " req/min"; fr.f.Span > 0 && x+3+chart.Width(load) <= a.W() {
+	load := loadRate(fr.f)
+	if fr.f.Span > 0 && x+3+chart.Width(load) <= a.W() {
 		a.Text(x+3, 0, load, chart.Plain) // narrow titles have no room for the load
 	}
 }

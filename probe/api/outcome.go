@@ -150,11 +150,23 @@ func (s *stream) success(asked int, r *Result) event.Class {
 func (s *stream) brokenLine(end error) string {
 	switch {
 	case end != nil && !errors.Is(end, io.EOF):
-		return OneLine("the connection broke before the end: " + end.Error())
+		return OneLine("the connection broke before the end: " + root(end).Error())
 	case s.done:
 		return "[DONE] came without a finish reason"
 	case s.events == 0:
 		return "the body ended before any event"
 	}
 	return "the body ended without a finish reason"
+}
+
+// root is the innermost reason of an error: "connection reset by peer" without
+// the addresses around it.
+func root(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
 }

@@ -19,6 +19,8 @@ type Config struct {
 	// GiveUp ends a run in which no target has ever answered once each of them
 	// has failed three times: a report has nothing to wait for, a watcher has.
 	GiveUp bool `json:"give_up,omitempty"`
+	// Version is the program's, for the Session event.
+	Version string `json:"version,omitempty"`
 	// Verbose adds notes that say why an engine or a dialect was chosen.
 	Verbose bool `json:"verbose,omitempty"`
 }

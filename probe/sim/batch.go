@@ -21,8 +21,8 @@ type batch struct {
 	steps   uint64
 	plan    *timeline
 	open    []*trouble
-	held    int64  // until when the network holds everything; 0: it does not
-	holding []*out // what it holds back
+	held    int64  // until when something sent is held back; 0: nothing is
+	holding []*out // what is held back
 	net     *trouble
 }
 
@@ -37,7 +37,7 @@ func (b *batch) admit(s *stream, now int64) {
 	b.s.add(s.seq)
 	b.streams = append(b.streams, s)
 	b.plan.start(now)
-	if b.held > 0 {
+	if b.held > 0 && b.net.kind == faultBurst { // the network holds back newcomers too
 		b.hold(s)
 	}
 	if !b.busy {

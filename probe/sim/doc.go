@@ -52,6 +52,7 @@
 //	               a second and is computed again
 //	gc             the whole process, HTTP included, stops for 80 to 300 ms
 //	burst          the network holds all events for 90 to 220 ms and delivers them in one piece
+//	slow-client    one client takes nothing for 0.3 to 0.7 s, then all of it in one piece
 //	stall          one stream alone gets nothing for 0.4 to 1.2 s
 //	error          a reply ends in an error event and [DONE]
 //	truncate       a reply ends without a finish reason, a terminal marker or the last chunk

@@ -35,6 +35,7 @@ const (
 	faultPreempt  faultKind = "preemption"
 	faultGC       faultKind = "gc"
 	faultBurst    faultKind = "burst"
+	faultClient   faultKind = "slow-client"
 	faultStall    faultKind = "stall"
 	faultError    faultKind = "error"
 	faultTruncate faultKind = "truncate"
@@ -78,6 +79,9 @@ func gcFault() fault {
 }
 func burstFault() fault {
 	return fault{kind: faultBurst, min: 90 * time.Millisecond, max: 220 * time.Millisecond}
+}
+func clientFault() fault {
+	return fault{kind: faultClient, min: 300 * time.Millisecond, max: 700 * time.Millisecond}
 }
 func stallFault() fault {
 	return fault{kind: faultStall, min: 400 * time.Millisecond, max: 1200 * time.Millisecond}
@@ -147,6 +151,7 @@ func faulty() []Profile {
 		single("preemption", "KV blocks run out, the youngest request is put back and computed again", small(), preemptFault()),
 		gc,
 		single("burst", "the network holds everything back, then delivers several events at once", gpu(), burstFault()),
+		single("slow-client", "one client takes nothing for a while, then all that was kept for it at once", gpu(), clientFault()),
 		single("stall", "one stream alone stands still for about a second", gpu(), stallFault()),
 		single("error", "now and then a reply ends in an error event", gpu(), fault{kind: faultError}),
 		single("truncate", "now and then a reply is cut off without an end", gpu(), fault{kind: faultTruncate}),

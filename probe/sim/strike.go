@@ -34,7 +34,9 @@ func (b *batch) strike(now int64) (pause time.Duration) {
 		b.collect(now, long)
 		return long
 	case faultBurst:
-		b.holdAll(now, long)
+		b.holdBack(now, long, faultBurst, "the network held the packets back and delivered them together", b.streams)
+	case faultClient:
+		b.holdBack(now, long, faultClient, "this client's window was closed: it took nothing, then all at once", []*stream{victim})
 	case faultStall:
 		b.stall(victim, now, long)
 	case faultError:
@@ -99,20 +101,20 @@ func (b *batch) collect(now int64, long time.Duration) {
 		cause: "garbage collection of the oldest generation stops the whole process"})
 }
 
-// holdAll lets the network hold everything back for a while.
-func (b *batch) holdAll(now int64, long time.Duration) {
+// holdBack keeps what is sent to some streams from arriving for a while.
+func (b *batch) holdBack(now int64, long time.Duration, kind faultKind, cause string, streams []*stream) {
 	if b.held > 0 {
 		return
 	}
 	b.held = now + int64(long)
-	b.net = &trouble{kind: faultBurst, start: now, reqs: b.ids(),
-		cause: "the network held the packets back and delivered them together"}
-	for _, s := range b.streams {
+	b.net = &trouble{kind: kind, start: now, cause: cause}
+	for _, s := range streams {
+		b.net.reqs = append(b.net.reqs, s.id)
 		b.hold(s)
 	}
 }
 
-// hold keeps back what a stream sends until the network lets go.
+// hold keeps back what a stream sends until release.
 func (b *batch) hold(s *stream) {
 	if s.out != nil {
 		s.out.hold(true)
@@ -120,7 +122,7 @@ func (b *batch) hold(s *stream) {
 	}
 }
 
-// release ends what holdAll began.
+// release ends what holdBack began.
 func (b *batch) release(now int64) {
 	if b.held == 0 {
 		return

@@ -45,6 +45,7 @@ func (o *Options) Config(urls []string) event.Config {
 		GiveUp:  o.Command == Report,
 		Prompts: o.Prompts,
 		Verbose: o.Verbose,
+		Version: Release,
 	}
 	if o.Rate > 0 {
 		c.Load.Arrival = o.Arrival

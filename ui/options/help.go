@@ -54,8 +54,8 @@ func (p *parser) named() bool {
 const helpEnd = `
 Every flag has an environment variable (--ttft-timeout: TEAPOT_TTFT_TIMEOUT)
 and a key in the settings file (ttft-timeout = "30s"). A flag beats the
-environment, which beats the file. A key never stands on the command line: it
-comes from OPENAI_API_KEY or the variable that --api-key-env names.
+environment, which beats the file. Keys are not taken from the command line:
+one comes from OPENAI_API_KEY or the variable that --api-key-env names.
 
 Without -c, -n, -d and --rate there is a pause of 250 ms between requests;
 with any of them there is none.

@@ -33,8 +33,8 @@ func mustParse(t *testing.T, env map[string]string, args ...string) *Options {
 
 // Every usage error is one exact line and exit code 2, and shows no secret.
 func TestUsageErrors(t *testing.T) {
-	const sayKey = "a key never stands on the command line, where others can read it: put it into OPENAI_API_KEY, or name another variable with --api-key-env NAME"
-	const sayHeader = "-H: a key never stands on the command line, where others can read it: put the key into OPENAI_API_KEY or the variable that --api-key-env names, or the whole header into TEAPOT_HEADER"
+	const sayKey = "keys are not taken from the command line, where others can read them: put it into OPENAI_API_KEY, or name another variable with --api-key-env NAME"
+	const sayHeader = "-H: keys are not taken from the command line, where others can read them: put the key into OPENAI_API_KEY or the variable that --api-key-env names, or the whole header into TEAPOT_HEADER"
 	cases := []struct{ args, want string }{
 		// Commands and arguments.
 		{"reprot http://x", "'reprot' is neither a command nor a URL; did you mean 'report'?"},
@@ -233,7 +233,7 @@ func TestConfig(t *testing.T) {
 		Load: event.Load{Concurrency: 8, Requests: 500, Duration: 40 * time.Second, MaxTotal: 9, Warmup: 2,
 			MaxTokens: 64, PromptTokens: 512, Seed: 7},
 		Limits:  event.Limits{Connect: time.Second, First: 2 * time.Second, Idle: 3 * time.Second, Total: 4 * time.Second, Grace: 10 * time.Second},
-		Verbose: true, GiveUp: true,
+		Verbose: true, GiveUp: true, Version: Release,
 	}
 	if diff := cmp.Diff(want, o.Config([]string{"http://127.0.0.1:9"})); diff != "" {
 		t.Error(diff)

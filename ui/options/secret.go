@@ -23,7 +23,7 @@ func keyOnCommandLine(args []string) error {
 			return nil
 		}
 		if keyFlag.MatchString(a) {
-			return usagef("a key never stands on the command line, where others can read it: put it into OPENAI_API_KEY, or name another variable with --api-key-env NAME")
+			return usagef("keys are not taken from the command line, where others can read them: put it into OPENAI_API_KEY, or name another variable with --api-key-env NAME")
 		}
 		header, ok := strings.CutPrefix(a, "--header=")
 		if !ok {
@@ -33,7 +33,7 @@ func keyOnCommandLine(args []string) error {
 			header, ok = args[i+1], true
 		}
 		if name, _, found := strings.Cut(header, ":"); ok && found && secretHeader(strings.TrimLeft(name, " =")) {
-			return usagef("-H: a key never stands on the command line, where others can read it: put the key into OPENAI_API_KEY or the variable that --api-key-env names, or the whole header into TEAPOT_HEADER")
+			return usagef("-H: keys are not taken from the command line, where others can read them: put the key into OPENAI_API_KEY or the variable that --api-key-env names, or the whole header into TEAPOT_HEADER")
 		}
 	}
 	return nil
