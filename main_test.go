@@ -16,11 +16,13 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 
 	"teapot/probe/event"
@@ -512,6 +514,140 @@ func (s *screenRun) quit(t *testing.T) {
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("q does not end the program")
+	}
+}
+
+// shown is a terminal with the real program in it, as a person sees it.
+type shown struct {
+	*screenRun
+	mu  sync.Mutex
+	vt  *vt.Emulator
+	raw bytes.Buffer
+}
+
+func show(t *testing.T, args ...string) *shown {
+	t.Helper()
+	s := &shown{screenRun: &screenRun{cmd: teapot(args...)}, vt: vt.NewEmulator(120, 40)}
+	s.cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8")
+	var err error
+	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: 120}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		s.tty.Close()
+	})
+	go func() {
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := s.tty.Read(buf)
+			s.mu.Lock()
+			s.raw.Write(buf[:n])
+			_, _ = s.vt.Write(buf[:n])
+			s.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return s
+}
+
+func (s *shown) screen() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.vt.String()
+}
+
+// await waits until every one of the words stands on the screen at once; one
+// that begins with "!" must not.
+func (s *shown) await(t *testing.T, words ...string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		screen, missing := s.screen(), ""
+		for _, w := range words {
+			if word, not := strings.CutPrefix(w, "!"); strings.Contains(screen, word) == not {
+				missing = w
+			}
+		}
+		if missing == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%q is not on the screen:\n%s", missing, screen)
+		}
+	}
+}
+
+func (s *shown) keys(t *testing.T, keys string) {
+	t.Helper()
+	if _, err := s.tty.WriteString(keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A person starts it, looks around, and leaves.
+func TestTheScreenFromTheFirstKeyToTheLast(t *testing.T) {
+	s := show(t, "demo:smooth", "-c", "2", "--slo", "gap<=60s:99%")
+	s.await(t, "LIVE", "teapot-smooth", "teapot engine", "gap≤60s", "tok/min", "gap ms, worst per 1s", "kernel stamps")
+	s.keys(t, "3")
+	s.await(t, "reader 10/s", "median")
+	s.keys(t, "?")
+	s.await(t, "hold the picture still", "esc closes")
+	s.keys(t, "\x1b")
+	s.await(t, "!esc closes")
+	s.keys(t, "1 ")
+	s.await(t, "PAUSED", "worst per 1s")
+	s.keys(t, " w")
+	s.await(t, "window 5m")
+	s.keys(t, "p")
+	s.await(t, "PROBING PAUSED")
+	s.keys(t, "p")
+	s.await(t, "LIVE")
+	s.keys(t, "q")
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("teapot: %v", err)
+	}
+	s.await(t, "ttft", "gap", "e2e") // the last table, on the main screen
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if out := s.raw.String(); !strings.Contains(out, "\x1b[?1049l") || !strings.HasSuffix(strings.TrimRight(out, "\r\n"), strings.TrimRight(lastLine(s.vt.String()), " ")) {
+		t.Error("the terminal is not left on its main screen, after the table")
+	}
+}
+
+func lastLine(screen string) string {
+	lines := strings.Split(strings.TrimRight(screen, " \n"), "\n")
+	return lines[len(lines)-1]
+}
+
+// An endpoint that is down is said to be down, and watched until it answers.
+func TestTheScreenOutlivesItsEndpoint(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	ln.Close()
+	s := show(t, "http://"+addr)
+	s.await(t, "DOWN", "connection refused", "next try in")
+	e := teapot("engine", "smooth", "--addr", addr)
+	if err := e.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = e.Process.Kill()
+		_ = e.Wait()
+	})
+	s.await(t, "LIVE", "teapot engine")
+	if pids := children(t, s.cmd.Process.Pid, "probe"); len(pids) != 1 || syscall.Kill(pids[0], syscall.SIGKILL) != nil {
+		t.Fatalf("probes: %v", pids)
+	}
+	s.await(t, "PROBE ENDED", "killed")
+	s.keys(t, "q")
+	_ = s.cmd.Wait()
+	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit %d", code)
 	}
 }
 
