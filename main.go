@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -78,7 +77,7 @@ func runProbe(o *options.Options) (int, error) {
 		}
 		engines, urls, err := probe.StartEngines(o.URLs, o.RunSeed())
 		if err != nil {
-			return exitFailure, err
+			return failure(err), err
 		}
 		defer probe.CloseEngines(engines)
 		cfg = o.Config(urls)
@@ -108,26 +107,12 @@ func runEngine(o *options.Options) (int, error) {
 	if o.Child {
 		ctx, _ = probe.UntilClosed(ctx, probe.ReadControls(os.Stdin))
 	}
-	var truth io.Writer
-	if o.Truth != "" {
-		f, err := os.Create(o.Truth)
-		if err != nil {
-			return exitFailure, fmt.Errorf("write the truth log: %w", err)
-		}
-		defer f.Close()
-		truth = f
-	}
-	e, err := sim.New(sim.Options{Profile: o.Profile, Seed: o.RunSeed(), Truth: truth, Version: options.Release})
+	opt := sim.Options{Profile: o.Profile, Seed: o.RunSeed(), Version: options.Release}
+	err := sim.Listen(ctx, opt, o.Addr, o.Truth, func(a net.Addr) {
+		fmt.Printf("teapot engine %s listens on http://%s\n", o.Profile, a)
+	})
 	if err != nil {
-		return options.ExitUsage, err
-	}
-	ln, err := net.Listen("tcp", o.Addr)
-	if err != nil {
-		return exitFailure, fmt.Errorf("start the engine: %w", err)
-	}
-	fmt.Printf("teapot engine %s listens on http://%s\n", o.Profile, ln.Addr())
-	if err := e.Serve(ctx, ln); err != nil {
-		return exitFailure, err
+		return failure(err), err
 	}
 	if sig() != 0 {
 		return plain.Signalled + sig(), nil
@@ -139,7 +124,7 @@ func runEngine(o *options.Options) (int, error) {
 func watch(o *options.Options) (int, error) {
 	s, err := openLive(o)
 	if err != nil {
-		return exitFailure, err
+		return failure(err), err
 	}
 	defer s.close()
 	return s.show()
@@ -150,7 +135,7 @@ func measure(o *options.Options) (int, error) {
 	ctx, sig := plain.UntilSignal()
 	s, err := openLive(o)
 	if err != nil {
-		return exitFailure, err
+		return failure(err), err
 	}
 	defer s.close()
 	if term.IsTerminal(os.Stderr.Fd()) { // somebody waits for it
@@ -191,11 +176,31 @@ type session struct {
 	failed  chan error // the first fault of the goroutine that feeds
 	stop    func()
 	damage  func() string // of the recording that is replayed
+	log     *plain.Log    // nil: none
+}
+
+// newSession opens the log, if there is to be one: a file, or with -v and no
+// screen standard error.
+func newSession(o *options.Options) (*session, error) {
+	s := &session{o: o}
+	switch {
+	case o.Log != "":
+		f, err := os.OpenFile(o.Log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		if err != nil {
+			return s, fmt.Errorf("write the log: %w", err)
+		}
+		s.log = plain.NewLog(f)
+	case o.Verbose && (o.Command == options.Report || !screen(os.Stdout)):
+		s.log = plain.NewLog(os.Stderr)
+	}
+	return s, nil
 }
 
 // openLive starts what the options name: engines, the recording, the probe.
 func openLive(o *options.Options) (s *session, err error) {
-	s = &session{o: o}
+	if s, err = newSession(o); err != nil {
+		return s, err
+	}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -251,7 +256,10 @@ func openFile(o *options.Options) (*session, error) {
 	if o.File == "-" || !screen(os.Stdout) {
 		speed = 0 // a live stream sets its own pace, and nobody watches a report
 	}
-	s := &session{o: o}
+	s, err := newSession(o)
+	if err != nil {
+		return s, err
+	}
 	s.run(record.NewPlayer(r.Next, speed, time.Sleep).Next, func() { f.Close() })
 	s.damage = r.Damage
 	return s, nil
@@ -261,6 +269,9 @@ func openFile(o *options.Options) (*session, error) {
 func (s *session) run(next func() (event.Event, error), stop func()) {
 	s.stop = stop
 	s.failed = make(chan error, 1)
+	if s.log != nil {
+		next = s.log.Follow(next)
+	}
 	s.feed = stats.NewFeed(s.o.Stats(), next, snapshotEvery)
 	go func() {
 		defer func() {
@@ -344,7 +355,12 @@ func (s *session) finish(sig int, screen bool) (int, error) {
 	snap := s.feed.Snapshot()
 	err := s.recorded()
 	if s.o.WantsReport(screen) {
-		err = errors.Join(err, writeReport(s.o, snap))
+		opt := report.Options{ASCII: s.o.ASCII()}
+		if s.source != nil {
+			limits := s.o.Config(nil).Limits
+			opt.Limits = &limits
+		}
+		err = errors.Join(err, report.Write(snap, s.o.ReportFormat(), s.o.Output, opt))
 	}
 	switch {
 	case errors.Is(err, syscall.EPIPE):
@@ -357,6 +373,8 @@ func (s *session) finish(sig int, screen bool) (int, error) {
 		return 0, nil // the operator has seen it all, and quit
 	case s.source != nil && s.source.Ended() != "":
 		return exitFailure, errors.New(s.source.Ended())
+	case s.source == nil && len(snap.Targets) == 0:
+		return exitFailure, fmt.Errorf("%s: there is no event in it; %s", s.o.File, snap.Damaged)
 	}
 	code, why := report.Verdict(snap)
 	if why != "" {
@@ -373,18 +391,13 @@ func (s *session) recorded() error {
 	return s.rec.Close()
 }
 
-// writeReport writes the report in the format and to the place asked for.
-func writeReport(o *options.Options, snap *stats.Snapshot) error {
-	opt := report.Options{ASCII: o.ASCII()}
-	if o.Command != options.Replay {
-		limits := o.Config(nil).Limits
-		opt.Limits = &limits
+// failure is the exit code of an error before a run: that of usage when the
+// address of an engine is wrong.
+func failure(err error) int {
+	if errors.Is(err, sim.ErrProfile) {
+		return options.ExitUsage
 	}
-	text, err := report.Render(snap, o.ReportFormat(), opt)
-	if err != nil {
-		return err
-	}
-	return report.Save(o.Output, text)
+	return exitFailure
 }
 
 // screen tells whether f is a terminal that a screen can be drawn on.

@@ -30,7 +30,8 @@ type looper struct {
 	ended   int64 // when a request of ours ended last
 	waited  int64 // the end of the last pause that was waited for
 	everOK  bool  // a request succeeded
-	spoke   bool  // a request that we gave up had brought tokens
+	spoke   bool  // tokens came, if only of a request that then failed
+	freed   int64 // until when the target's state kept us from sending: being late for that is not ours
 	spent   bool  // the tokens allowed are used up
 }
 
@@ -108,7 +109,7 @@ func (l *looper) enough() string {
 		return ReasonRequests
 	case l.spent:
 		return ReasonTokens
-	case l.r.cfg.GiveUp && !l.everOK && l.health.failures >= giveUpAfter:
+	case l.r.cfg.GiveUp && !l.everOK && !l.spoke && l.health.failures >= giveUpAfter:
 		return ReasonNever
 	}
 	return ""
@@ -124,6 +125,7 @@ func (l *looper) step() (next int64) {
 	}
 	l.pace(set, now)
 	if l.held(now) {
+		l.freed = max(l.freed, l.health.hold)
 		return min(l.health.hold, now+int64(time.Second))
 	}
 	if l.sched != nil {

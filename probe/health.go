@@ -123,11 +123,11 @@ func (l *looper) took(res result) {
 	if j.warmup {
 		l.warming--
 	}
+	l.spoke = l.spoke || out.spoke
 	switch {
 	case out.class.OK():
 		l.succeeded()
 	case out.class == event.Aborted:
-		l.spoke = l.spoke || out.spoke
 		if !j.warmup {
 			l.sent--
 		}
@@ -150,6 +150,7 @@ func (l *looper) succeeded() {
 	back := l.everOK && l.health.state == event.StateDown
 	l.everOK = true
 	if l.health.trying { // what a server asked us to wait for stays
+		l.freed = l.r.clk.Now()
 		l.health.hold, l.health.long = 0, false
 	}
 	l.health.trying, l.health.failures, l.health.backoff = false, 0, 0
@@ -178,7 +179,9 @@ func (l *looper) failed(s *slot, j job, out outcome) {
 		if asked > 0 {
 			l.health.hold = max(l.health.hold, now+int64(asked))
 			l.health.long = asked > time.Second
-			l.note("warn", fmt.Sprintf("%s, next try in %s", out.message, seconds(asked)))
+			line := fmt.Sprintf("%s, next try in %s", out.message, seconds(asked))
+			l.note("warn", line)
+			l.announce(event.StateLimited, line)
 			return
 		}
 		wait := min(busySlotWait<<min(l.health.failures-1, 5), mostBackoff)

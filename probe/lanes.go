@@ -29,7 +29,7 @@ func (l *looper) closed(set *settings, allowed int) (next int64) {
 		case s.ready > now:
 			next = min(next, s.ready)
 		default:
-			if s.timed {
+			if s.timed && s.ready >= l.freed {
 				l.r.floor.lagged(now - s.ready)
 			}
 			if !l.send(s, set, 0) {
@@ -50,7 +50,7 @@ func (l *looper) open(set *settings, allowed int) (next int64) {
 		if !ok {
 			break
 		}
-		if s.ready <= at { // a lane was free in time, so being late is ours
+		if s.ready <= at && at >= l.freed { // a lane was free in time, so being late is ours
 			l.r.floor.lagged(l.r.clk.Now() - at)
 		}
 		if !l.send(s, set, at) {

@@ -29,6 +29,9 @@ const (
 // errRunOver is why requests in flight are given up at the end of a run.
 var errRunOver = errors.New("the run is over")
 
+// ErrNeverAnswered is returned by Run at the end of a run without one answer.
+var ErrNeverAnswered = errors.New("no target ever answered")
+
 // run is one call of Run.
 type run struct {
 	cfg    event.Config
@@ -65,7 +68,8 @@ func (r *run) nextID() uint64 { return r.ids.Add(1) }
 //
 // controls may be nil; that it is closed means nothing. Run flushes out and
 // does not close it. The error is nil for every end but a configuration that
-// cannot be used, before any event, and an output that failed.
+// cannot be used, before any event, an output that failed, and
+// ErrNeverAnswered.
 func Run(ctx context.Context, cfg event.Config, controls <-chan event.Control, out *record.Writer, clk *stamp.Clock) error {
 	cfg = withDefaults(cfg)
 	r := &run{
@@ -115,7 +119,7 @@ func (r *run) run(ctx context.Context, controls <-chan event.Control, out *recor
 	r.hb.Stop()
 
 	if end.Reason != ReasonStopped && end.Reason != ReasonInterrupted && !answered(loops) {
-		end.Reason = ReasonNever
+		end.Reason, end.Complete = ReasonNever, false
 	}
 	end.At = r.clk.Now()
 	r.in.put(&end.Finished)
@@ -125,7 +129,11 @@ func (r *run) run(ctx context.Context, controls <-chan event.Control, out *recor
 		close(now)
 		give = now
 	}
-	return r.in.close(give, time.Second)
+	err := r.in.close(give, time.Second)
+	if err == nil && end.Reason == ReasonNever {
+		err = ErrNeverAnswered
+	}
+	return err
 }
 
 // answered tells whether any target ever answered a request, be it one that

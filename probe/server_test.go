@@ -3,6 +3,7 @@ package probe
 import (
 	"bufio"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -176,7 +177,11 @@ func watch(t testing.TB, cfg event.Config, on func(ev event.Event, controls chan
 			on(ev, controls)
 		}
 	}
-	if err := <-failed; err != nil {
+	err = <-failed
+	if f := of[*event.Finished](all); len(f) == 1 && (f[0].Reason == ReasonNever) != errors.Is(err, ErrNeverAnswered) {
+		t.Errorf("run: %v, and it finished %+v", err, f[0])
+	}
+	if err != nil && !errors.Is(err, ErrNeverAnswered) {
 		t.Fatalf("run: %v", err)
 	}
 	if d := r.Damage(); d != "" {

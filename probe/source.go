@@ -11,6 +11,7 @@ import (
 
 	"teapot/probe/event"
 	"teapot/probe/record"
+	"teapot/probe/sim"
 )
 
 // stopLimit is how long a child may take to end once it was told to.
@@ -133,6 +134,10 @@ func StartEngines(urls []string, seed uint64) (engines []*EngineProc, addresses 
 		if !ok {
 			addresses = append(addresses, u)
 			continue
+		}
+		if err := sim.Check(profile); err != nil {
+			CloseEngines(engines)
+			return nil, nil, err
 		}
 		e, err := StartEngine(profile, seed)
 		if err != nil {

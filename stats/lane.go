@@ -38,7 +38,7 @@ func (l *lane) mark(ev *event.Mark) {
 // state notes that a target went away or came back.
 func (l *lane) state(before event.State, ev *event.Target) {
 	answers := ev.State == event.StateLive || ev.State == event.StateWarmup ||
-		ev.State == event.StateLoading || ev.State == event.StateBusy
+		ev.State == event.StateLoading || ev.State == event.StateBusy || ev.State == event.StateLimited
 	switch {
 	case ev.State == event.StateDown && before != event.StateDown:
 		l.put(ev.At, LaneDown, ev.ID, ev.Detail)

@@ -196,7 +196,12 @@ func list(words []string) string {
 
 // count writes "1 stall", "3 stalls".
 func count(n uint64, word string) string {
-	if n != 1 {
+	stem, y := strings.CutSuffix(word, "y")
+	switch {
+	case n == 1:
+	case y:
+		word = stem + "ies"
+	default:
 		word += "s"
 	}
 	return fmt.Sprintf("%d %s", n, word)

@@ -196,8 +196,14 @@ func sayOurs(r *tailRead) string {
 	if r.f.Merged+r.f.MergedTTFT == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of this client's own making (%s in all) and %s are left out of the percentiles: it read them too late to tell the server's part.",
-		upper(count(r.f.Merged, "gap")), span(r.f.MergedSum), count(r.f.MergedTTFT, "first token"))
+	what := fmt.Sprintf("%s of this client's own making (%s in all)", count(r.f.Merged, "gap"), span(r.f.MergedSum))
+	switch {
+	case r.f.Merged == 0:
+		what = count(r.f.MergedTTFT, "first token")
+	case r.f.MergedTTFT > 0:
+		what += " and " + count(r.f.MergedTTFT, "first token")
+	}
+	return upper(what) + " left out of the percentiles: read too late to tell the server's part."
 }
 
 func sayFloor(r *tailRead) string {

@@ -275,6 +275,7 @@ func (t *target) censored(l *life, ev *event.End, at int64, to [2]*tally) {
 	}
 	t.gap(l, at, limit, true, to)
 	t.stall(l, limit, to)
+	l.play.hung(at, limit, t.levels.deadline(), to)
 	t.spikes.add(l.last, Spike{
 		At: at, Length: limit, Request: l.start.Request, Slot: l.start.Slot, Token: l.events + 1,
 	})

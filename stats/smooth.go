@@ -72,6 +72,19 @@ func (p *playout) next(at, gap, d, k int64, ours bool, to [2]*tally) {
 	}
 }
 
+// hung ends a stream whose next token was not waited for any longer: length is
+// how long it had been waited for, until the instant at.
+func (p *playout) hung(at, length, d int64, to [2]*tally) {
+	for i := range readers {
+		wait := max(at-p.until[i], 0)
+		for _, t := range to {
+			t.starved[i] += wait
+			t.played[i] += wait
+		}
+	}
+	p.deadline(length, d, to)
+}
+
 // deadline judges one token that came gap after the one before it. Slack that
 // early tokens left carries over, so a reader with a buffer misses nothing
 // while it lasts (the fluidity index of Etalon).

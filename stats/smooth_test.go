@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"teapot/probe/event"
 )
 
 // playAll plays gaps of one token each after a first token at 0.
@@ -141,4 +143,41 @@ func TestPlayoutTokenByToken(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A stream that hangs leaves its reader with nothing to read until it is given up.
+func TestAHungStreamStarvesItsReader(t *testing.T) {
+	s := newScript(Config{})
+	s.start(1, 0)
+	for i := range int64(5) {
+		s.tok(1, 100+10*i, 1)
+	}
+	s.a.Add(&event.End{At: 10_140 * ms, Target: 1, Request: 1, Slot: 1, Class: event.ErrIdle, Limit: 10_000 * ms})
+	f := s.target().Session.Smooth
+	// Five tokens last a reader at 10 tok/s until 600 ms; then 9.54 s are empty.
+	if want := 9540.0 / (9540 + 500); math.Abs(f.Stalled10-want) > 0.001 {
+		t.Errorf("stalled %.4f, want %.4f", f.Stalled10, want)
+	}
+	if f.Fluidity > 0.1 {
+		t.Errorf("fluidity %.3f though a hundred deadlines passed", f.Fluidity)
+	}
+}
+
+// Connecting, loading and warming up are no time of measuring.
+func TestRatesCountFromTheFirstMeasuredRequest(t *testing.T) {
+	s := newScript(Config{})
+	s.a.Add(&event.Start{At: 1000 * ms, Target: 1, Request: 1, Slot: 1, Warmup: true})
+	s.tok(1, 2000, 1)
+	s.a.Add(&event.End{At: 8000 * ms, Target: 1, Request: 1, Slot: 1, Warmup: true, Class: event.OKFull, N: 1})
+	if sp := s.target().Session.Span; sp != 0 {
+		t.Errorf("span %d before anything was measured", sp)
+	}
+	s.a.Add(&event.Start{At: 8000 * ms, Target: 1, Request: 2, Slot: 1})
+	for i := range int64(20) {
+		s.tok(2, 8100+100*i, 1)
+	}
+	s.a.Add(&event.End{At: 10_000 * ms, Target: 1, Request: 2, Slot: 1, Class: event.OKFull, N: 20, Count: event.CountUsage})
+	if f := s.target().Session; f.Span != 2000*ms || math.Abs(f.OutputRate-10) > 0.01 || math.Abs(f.RequestRate-0.5) > 0.01 {
+		t.Errorf("span %d, %.2f tok/s, %.2f requests/s", f.Span, f.OutputRate, f.RequestRate)
+	}
 }

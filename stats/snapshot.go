@@ -58,7 +58,9 @@ type Target struct {
 
 // Figures are the numbers of one target over one horizon.
 type Figures struct {
-	Span     int64 // ns the horizon covers so far, at most its length
+	// Span is how many ns the horizon covers so far: at most its length, and
+	// not before the first request that was measured.
+	Span     int64
 	Requests Requests
 
 	TTFT, TTFO, Gap, ITL, TPOT, E2E Figure

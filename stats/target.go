@@ -57,6 +57,9 @@ type target struct {
 	slots   map[uint32]*life
 	flying  int
 
+	measured bool  // a request that is not for warm-up was sent,
+	first    int64 // and this is when
+
 	// perEvent is the tokens per event of the last requests whose events did not
 	// say; it keeps tok/s right while such a request runs.
 	perEvent float64
@@ -109,6 +112,9 @@ func (t *target) begin(l *life) (lost *life) {
 	t.flying++
 	if s.Warmup {
 		return lost
+	}
+	if !t.measured {
+		t.measured, t.first = true, s.At
 	}
 	to := t.book.at(s.At)
 	for _, y := range to {

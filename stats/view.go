@@ -54,7 +54,11 @@ func (t *target) view(a *Aggregator) *Target {
 			from = max(a.since, a.start, (a.now/second+1)*second-int64(Windows[h]))
 		}
 		t.figures(f, h, a.now/second, &sums[h])
-		f.Span = max(a.now-from, 0)
+		f.Span = 0
+		if t.measured {
+			// Connecting, loading and warming up are no time of measuring.
+			f.Span = max(a.now-max(from, t.first), 0)
+		}
 		rates(f, &sums[h])
 		f.SLO = t.levels.results(&sums[h])
 		t.stand.since(h, a.now, f.SLO)

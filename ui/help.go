@@ -2,6 +2,7 @@ package ui
 
 import (
 	"image"
+	"strings"
 
 	"teapot/ui/chart"
 )
@@ -26,13 +27,34 @@ func helpLines(k *keyMap) [][2]string {
 	)
 }
 
+// helpKeyW is the width of the column of the keys.
+const helpKeyW = 11
+
+// wrapHelp breaks what is said about a key between words into rows of w columns.
+func wrapHelp(lines [][2]string, w int) [][2]string {
+	var out [][2]string
+	for _, l := range lines {
+		name, row := l[0], ""
+		for _, word := range strings.Fields(l[1]) {
+			if row != "" && chart.Width(row)+1+chart.Width(word) > w {
+				out = append(out, [2]string{name, row})
+				name, row = "", ""
+			}
+			row = strings.TrimPrefix(row+" "+word, " ")
+		}
+		out = append(out, [2]string{name, row})
+	}
+	return out
+}
+
 // drawHelp draws the help over the screen, scrolled down by top rows, and
-// returns the greatest useful top.
-func drawHelp(g *chart.Grid, k *keyMap, top int) (most int) {
-	lines := helpLines(k)
-	w, h := min(80, g.W-1), min(len(lines)+2, g.H)
+// returns the greatest useful top and how many rows it shows.
+func drawHelp(g *chart.Grid, k *keyMap, top int) (most, rows int) {
+	w := min(80, g.W-1)
+	lines := wrapHelp(helpLines(k), w-4-helpKeyW)
+	h := min(len(lines)+2, g.H)
 	if w < 10 || h < 3 {
-		return 0
+		return 0, 0
 	}
 	x, y := (g.W-1-w)/2, (g.H-h)/2
 	a := g.Area(image.Rect(x, y, x+w, y+h))
@@ -45,12 +67,12 @@ func drawHelp(g *chart.Grid, k *keyMap, top int) (most int) {
 			break
 		}
 		in.Text(0, i, l[0], chart.Key)
-		in.Text(11, i, cut(l[1], in.W()-11), chart.Plain)
+		in.Text(helpKeyW, i, cut(l[1], in.W()-helpKeyW), chart.Plain)
 	}
 	if most > 0 {
 		a.Right(w-2, h-1, " ↑↓ more ", chart.Dim)
 	}
-	return most
+	return most, in.H()
 }
 
 // box draws a frame with a title and a note in its upper edge.

@@ -8,7 +8,7 @@ type keyMap struct {
 	help, quit, freeze, pause, zoomIn, zoomOut, window key.Binding
 	view1, view3, tab, reset, resetAll, text           key.Binding
 	theme, mark, redraw, suspend, back                 key.Binding
-	up, down, yes, no                                  key.Binding
+	up, down, pageUp, pageDown, top, bottom, yes, no   key.Binding
 }
 
 func newKeys() keyMap {
@@ -34,18 +34,24 @@ func newKeys() keyMap {
 		redraw:   b("ctrl+l", "draw everything anew", "ctrl+l"),
 		suspend:  b("ctrl+z", "suspend teapot; fg brings it back", "ctrl+z"),
 		back:     b("esc", "close what is open", "esc"),
-		up:       b("↑", "scroll this help up", "up", "k", "pgup"),
-		down:     b("↓", "scroll this help down", "down", "j", "pgdown"),
+		up:       b("↑", "scroll this help up", "up", "k"),
+		down:     b("↓", "scroll this help down", "down", "j"),
+		pageUp:   b("pgup pgdn", "scroll this help by a page", "pgup"),
+		pageDown: b("pgdn", "scroll this help by a page", "pgdown"),
+		top:      b("g G", "its beginning, its end", "g", "home"),
+		bottom:   b("G", "its end", "G", "end"),
 		yes:      b("y", "yes", "y", "Y"),
 		no:       b("n", "no", "n", "N"),
 	}
 }
 
-// all lists the bindings in the order of the help.
+// all lists the bindings in the order of the help. Two of a pair that share a
+// row are listed once.
 func (k *keyMap) all() []key.Binding {
 	return []key.Binding{
 		k.help, k.quit, k.freeze, k.pause, k.zoomIn, k.zoomOut, k.window, k.view1, k.view3, k.tab,
 		k.mark, k.reset, k.resetAll, k.text, k.theme, k.redraw, k.suspend, k.back, k.up, k.down,
+		k.pageUp, k.top,
 	}
 }
 

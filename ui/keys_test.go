@@ -22,6 +22,10 @@ func press(m *model, keys ...string) tea.Cmd {
 			msg = tea.KeyPressMsg{Code: tea.KeyTab}
 		case "esc":
 			msg = tea.KeyPressMsg{Code: tea.KeyEscape}
+		case "pgdown":
+			msg = tea.KeyPressMsg{Code: tea.KeyPgDown}
+		case "pgup":
+			msg = tea.KeyPressMsg{Code: tea.KeyPgUp}
 		case "ctrl+c", "ctrl+l", "ctrl+z":
 			msg = tea.KeyPressMsg{Code: rune(k[5]), Mod: tea.ModCtrl}
 		default:
@@ -82,6 +86,30 @@ func TestKeys(t *testing.T) {
 	if m.frozen != nil {
 		t.Error("space does not let go")
 	}
+}
+
+func TestTheHelpMovesByPages(t *testing.T) {
+	m := still(busy(), Config{Theme: "mono"})
+	shown := func(want int) {
+		t.Helper()
+		screenOf(m, 40, 8, overview)
+		if m.helpTop != want {
+			t.Errorf("the help begins at row %d, want %d", m.helpTop, want)
+		}
+	}
+	press(m, "?")
+	shown(0)
+	press(m, "pgdown", "pgdown")
+	shown(12)
+	press(m, "pgup")
+	shown(6)
+	press(m, "G", "pgdown")
+	shown(m.helpMost)
+	if out := screenOf(m, 40, 8, overview); strings.Contains(out, "…") || !strings.Contains(out, "several tokens") {
+		t.Errorf("the end of the help:\n%s", out)
+	}
+	press(m, "g", "pgup")
+	shown(0)
 }
 
 func TestResetOfTheSessionAsks(t *testing.T) {
@@ -159,7 +187,7 @@ func TestASecondQuitAborts(t *testing.T) {
 
 func TestTheProbesDeathIsShownAndSurvived(t *testing.T) {
 	m := still(busy(), Config{Theme: "mono", Control: func(event.Control) {}})
-	m.cfg.Ended = func() string { return "signal killed" }
+	m.cfg.Ended = func() string { return "probe ended: signal killed" }
 	m.Update(frameMsg(m.tick))
 	if out := screenOf(m, 120, 40, overview); !strings.Contains(out, "PROBE ENDED: signal killed") {
 		t.Errorf("first line %q", strings.SplitN(out, "\n", 2)[0])

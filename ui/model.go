@@ -33,6 +33,7 @@ type model struct {
 	window, zoom, target int
 	text, help, asks     bool
 	helpTop              int
+	helpMost, helpPage   int // its greatest useful top, its rows; as drawn last
 	blurred              bool
 	message              string
 	messageTill          time.Time

@@ -94,7 +94,8 @@ func (m *model) draw() {
 	}
 	m.dirty = 0
 	if m.help {
-		m.helpTop = min(m.helpTop, drawHelp(m.grid, &m.keys, m.helpTop))
+		m.helpMost, m.helpPage = drawHelp(m.grid, &m.keys, m.helpTop)
+		m.helpTop = min(m.helpTop, m.helpMost)
 		m.dirty = 0
 	}
 }

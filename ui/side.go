@@ -8,33 +8,31 @@ import (
 	"teapot/ui/format"
 )
 
-// drawSplit draws where the time to the first token goes: the median of each
-// phase and a bar, or, with room, a row per phase with P50 and P90.
+// drawSplit draws the phases of a request up to its first token: the median of
+// each and a bar, or, with room, a row per phase with P50 and P90. The bar shows
+// the share of those that the time to first token consists of, which begins on
+// an established connection: without dns, tcp and tls.
 func drawSplit(a chart.Area, fr *frame) {
 	p := &fr.f.Phases
 	phases := []struct {
 		name string
 		s    *stats.Span
 	}{{"dns", &p.DNS}, {"tcp", &p.TCP}, {"tls", &p.TLS}, {"send", &p.Send}, {"wait", &p.Wait}, {"1st", &p.First}}
-	total := int64(0)
-	for _, ph := range phases {
-		total += max(ph.s.P50, 0)
-	}
 	if a.H() >= 7 {
-		heading(a, "ttft split, p50 and p90 of the window (ms)", "")
+		heading(a, "request phases, p50 and p90 of the window (ms)", "")
 		for i, ph := range phases {
 			a.Text(0, 1+i, ph.name, chart.Head)
 			if ph.s.N == 0 {
 				a.Right(14, 1+i, format.None, chart.Dim)
 				continue
 			}
-			a.Right(14, 1+i, format.MS(ph.s.P50), chart.Strong)
-			a.Right(22, 1+i, format.MS(ph.s.P90), chart.Plain)
+			a.Right(14, 1+i, fitMS(ph.s.P50, "", "", 7), chart.Strong)
+			a.Right(22, 1+i, fitMS(ph.s.P90, "", "", 7), chart.Plain)
 			spanBar(a.Sub(24, 1+i, a.W()-24, 1), ph.s.P50, ph.s.P90, maxP90(p))
 		}
 		return
 	}
-	heading(a, "ttft split, median of the window (ms)", "")
+	heading(a, "request phases, median of the window (ms)", "")
 	// With too little room the earliest phases go: the last ones are the server's.
 	shown, room := phases[len(phases):], a.W()+1
 	for i := len(phases) - 1; i >= 0; i-- {
@@ -53,16 +51,33 @@ func drawSplit(a chart.Area, fr *frame) {
 			x = a.Text(x, 1, format.MS(ph.s.P50), chart.Strong) + 1
 		}
 	}
-	if a.H() < 3 || total <= 0 {
+	if a.H() >= 3 {
+		drawShares(a.Row(2), p)
+	}
+}
+
+// drawShares draws what the time to first token consists of as one bar: send,
+// wait and 1st, by their medians.
+func drawShares(a chart.Area, p *stats.Phases) {
+	parts := [...]struct {
+		v     int64
+		shade rune
+		role  chart.Role
+	}{{p.Send.P50, '░', chart.Dim}, {p.Wait.P50, '█', chart.Dot}, {p.First.P50, '▒', chart.Speed}}
+	total := int64(0)
+	for _, part := range parts {
+		total += max(part.v, 0)
+	}
+	if total <= 0 {
 		return
 	}
-	shades := [...]rune{'▏', '▏', '▏', '░', '█', '▒'}
-	x = 0
-	for i, ph := range phases {
-		n := int(float64(max(ph.s.P50, 0)) / float64(total) * float64(a.W()))
-		for range n {
-			a.Set(x, 2, shades[i], []chart.Role{chart.Dim, chart.Dim, chart.Dim, chart.Dim, chart.Dot, chart.Speed}[i])
-			x++
+	bar := a.Sub(5, 0, a.W()-5, 1)
+	a.Text(0, 0, "ttft", chart.Dim)
+	x, sum := 0, int64(0)
+	for _, part := range parts {
+		sum += max(part.v, 0)
+		for end := int(float64(sum) / float64(total) * float64(bar.W())); x < end; x++ {
+			bar.Set(x, 0, part.shade, part.role)
 		}
 	}
 }
@@ -133,7 +148,7 @@ func drawRecent(a chart.Area, fr *frame) {
 		}{{14, r.TTFT}, {20, r.TPOT}, {27, r.E2E}, {35, r.MaxGap}} {
 			s := format.None
 			if c.ns > 0 {
-				s = format.MS(c.ns)
+				s = fitMS(c.ns, "", "", 5)
 			}
 			a.Right(c.x, y, s, chart.Plain)
 		}

@@ -21,6 +21,7 @@ type pageKey struct {
 type page struct {
 	request uint64
 	from    int
+	past    past
 }
 
 // Panes that keep pages.
@@ -37,7 +38,7 @@ func (p pages) start(k pageKey, st *stats.Stream, next func(from int) int) int {
 	first := st.Events - len(st.Cells) // absolute number of Cells[0]
 	pg := p[k]
 	if pg.request != st.Request || pg.from < first || pg.from > st.Events {
-		pg = page{st.Request, first}
+		pg = page{request: st.Request, from: first}
 	}
 	for {
 		n := next(pg.from - first)
@@ -73,7 +74,7 @@ func drawStrip(a chart.Area, fr *frame, st *stats.Stream, pg pages) {
 	if st.EndAt > 0 {
 		role = chart.Dim
 	}
-	a.Text(0, 0, "#"+strconv.FormatUint(st.Request, 10), role)
+	a.Text(0, 0, requestName(st.Request, nameW-1), role)
 	tail := tailW
 	if a.W() < 70 {
 		tail = 9
@@ -84,7 +85,11 @@ func drawStrip(a chart.Area, fr *frame, st *stats.Stream, pg pages) {
 	}
 	a.Right(a.W()-tail+9, 0, "tok "+strconv.Itoa(st.Tokens), role)
 	if tail == tailW && st.TPOT > 0 {
-		a.Right(a.W(), 0, format.MS(st.TPOT)+"ms", role)
+		text := format.MS(st.TPOT) + "ms"
+		if st.TPOT >= 1e9 {
+			text = format.Dur(st.TPOT)
+		}
+		a.Right(a.W(), 0, text, role)
 	}
 }
 

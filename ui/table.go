@@ -118,20 +118,6 @@ func quantile(q *stats.Quantile, dim bool, w int) (string, chart.Role) {
 	return s, chart.Strong
 }
 
-// fitMS writes a duration in milliseconds with its signs in w columns: where
-// they are too few in seconds, and in whole seconds at last.
-func fitMS(ns int64, before, after string, w int) string {
-	s := before + format.MS(ns) + after
-	if chart.Width(s) <= w || ns < 1e9 {
-		return s
-	}
-	s = before + format.Dur(ns) + after
-	if chart.Width(s) <= w {
-		return s
-	}
-	return before + format.Count(uint64((ns+5e8)/1e9)) + "s" + after
-}
-
 // rows are the figures of the table. With session there is a row for the
 // session under each of the window's.
 func (fr *frame) rows(session, perToken bool) []row {
@@ -160,9 +146,11 @@ func (fr *frame) rows(session, perToken bool) []row {
 	return out
 }
 
+// lastTTFT, lastGap and lastRequest are the newest samples of what is measured:
+// a warm-up request is not.
 func (fr *frame) lastTTFT() int64 {
 	for i := len(fr.t.Dots) - 1; i >= 0; i-- {
-		if d := &fr.t.Dots[i]; !d.Timeout && d.TTFT > 0 && !d.Class.Failed() {
+		if d := &fr.t.Dots[i]; !d.Warmup && !d.Timeout && d.TTFT > 0 && !d.Class.Failed() {
 			return d.TTFT
 		}
 	}
@@ -173,7 +161,7 @@ func (fr *frame) lastGap() int64 {
 	var at, gap int64
 	for i := range fr.t.Streams {
 		c := fr.t.Streams[i].Cells
-		if n := len(c); n > 1 && c[n-1].At > at {
+		if n := len(c); n > 1 && c[n-1].At > at && !fr.t.Streams[i].Warmup {
 			at, gap = c[n-1].At, c[n-1].Gap
 		}
 	}
@@ -183,7 +171,7 @@ func (fr *frame) lastGap() int64 {
 func (fr *frame) lastRequest() (tpot, e2e int64) {
 	for i := len(fr.t.Recent) - 1; i >= 0 && (tpot == 0 || e2e == 0); i-- {
 		r := &fr.t.Recent[i]
-		if !r.Class.OK() {
+		if r.Warmup || !r.Class.OK() {
 			continue
 		}
 		if tpot == 0 {

@@ -229,7 +229,8 @@ func (fr *frame) badge() (string, chart.Role) {
 	case fr.frozen != nil:
 		return "■ PAUSED +" + format.Age(fr.frozen.for_) + ", " + format.Count(fr.frozen.samples) + " new", chart.BadgeWarn
 	case fr.ended != "":
-		return "✗ PROBE ENDED: " + cut(labelURL(fr.ended), 60), chart.BadgeBad
+		why := strings.TrimPrefix(labelURL(fr.ended), "probe ended: ")
+		return "✗ PROBE ENDED: " + cut(why, 60), chart.BadgeBad
 	case fr.s.Finished != nil:
 		return "✓ DONE " + label(fr.s.Finished.Reason), chart.BadgeGood
 	case fr.age >= staleAfter:
@@ -244,6 +245,8 @@ func (fr *frame) badge() (string, chart.Role) {
 		return "■ PROBING PAUSED" + since, chart.BadgeWarn
 	case event.StateBusy:
 		return "… BUSY, skipped" + since, chart.BadgeWarn
+	case event.StateLimited:
+		return "… RATE LIMITED" + since, chart.BadgeWarn
 	case event.StateLoading:
 		return "… LOADING" + since, chart.BadgeWarn
 	case event.StateWarmup:

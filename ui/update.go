@@ -166,12 +166,21 @@ func (m *model) pressHelp(k tea.KeyPressMsg) bool {
 	case key.Matches(k, m.keys.back), key.Matches(k, m.keys.help):
 		m.help = false
 	case key.Matches(k, m.keys.up):
-		m.helpTop = max(m.helpTop-1, 0)
+		m.helpTop--
 	case key.Matches(k, m.keys.down):
 		m.helpTop++
+	case key.Matches(k, m.keys.pageUp):
+		m.helpTop -= m.helpPage
+	case key.Matches(k, m.keys.pageDown):
+		m.helpTop += m.helpPage
+	case key.Matches(k, m.keys.top):
+		m.helpTop = 0
+	case key.Matches(k, m.keys.bottom):
+		m.helpTop = m.helpMost
 	default:
 		return false
 	}
+	m.helpTop = min(max(m.helpTop, 0), m.helpMost)
 	return true
 }
 

@@ -196,7 +196,7 @@ func drawTalk(a chart.Area, fr *frame, pg pages) {
 	if !fr.text || !hasText(st) {
 		return
 	}
-	a.Text(0, 0, "#"+strconv.FormatUint(st.Request, 10), chart.Dim)
+	a.Text(0, 0, requestName(st.Request, nameW-1), chart.Dim)
 	in := a.Sub(nameW, 0, a.W()-nameW, a.H())
 	drawPage(in, fr, st, pg, paneTalk)
 }
@@ -214,18 +214,26 @@ func drawPage(a chart.Area, fr *frame, st *stats.Stream, pg pages, pane uint8) {
 			all[i].text = strings.ReplaceAll(all[i].text, "\n", " ")
 		}
 	}
-	x, y := 0, 0
-	pg.start(k, st, func(from int) int {
+	x, y, in := 0, 0, a
+	first := st.Events - len(st.Cells)
+	from := pg.start(k, st, func(from int) int {
 		a.Clear()
+		in = a
+		if first+from == 0 { // what was there before leaves with the first page
+			in = drawPast(a, pg[k].past.lines)
+		}
 		var n int
-		n, x, y = drawWords(a, all[from:])
+		n, x, y = drawWords(in, all[from:])
 		if n == 0 {
 			n = 1 // a token larger than the page
 		}
 		return from + n
 	})
-	if st.EndAt == 0 && x < a.W() && y < a.H() {
-		a.Set(x, y, '▏', chart.Info)
+	if st.EndAt == 0 && x < in.W() && y < in.H() {
+		in.Set(x, y, '▏', chart.Info)
+	}
+	if pane == paneWords {
+		pg.keep(k, all[from:], fr.s.Now, st.EndAt == 0)
 	}
 }
 
@@ -248,7 +256,12 @@ func drawPane(a chart.Area, fr *frame, st *stats.Stream, pg pages) {
 	if in.H() <= 0 {
 		return
 	}
+	var before []string
+	if fr.text {
+		before = pg.before(pageKey{fr.t.Info.ID, st.Slot, paneWords}, st, in.W(), in.H())
+	}
 	if len(st.Cells) == 0 {
+		in = drawPast(in, before)
 		in.Text(0, 0, cut(waiting(fr, st), in.W()), chart.Dim)
 		return
 	}

@@ -8,9 +8,14 @@ import (
 	"teapot/ui/format"
 )
 
-// drawWorst draws the worst stalls and first tokens of the session as a list.
+// noSpike stands where there is no entry. Gaps there are: none of them passed the
+// stall rule.
+const noSpike = "no stall, no slow first token yet"
+
+// drawWorst draws the session's worst stalls and slow first tokens as a list:
+// the longest gaps alone would be mostly first tokens.
 func drawWorst(a chart.Area, fr *frame) {
-	heading(a, "worst gaps of the session", "kept after scrolling off")
+	heading(a, "stalls and slow first tokens, worst first", "")
 	y := 1
 	for i := range fr.t.Worst {
 		if y >= a.H() {
@@ -20,7 +25,7 @@ func drawWorst(a chart.Area, fr *frame) {
 		y++
 	}
 	if y == 1 && a.H() > 1 {
-		a.Text(0, 1, "none yet", chart.Dim)
+		a.Text(0, 1, noSpike, chart.Dim)
 	}
 }
 
@@ -62,22 +67,18 @@ func drawWorstLine(a chart.Area, fr *frame) {
 			x = a.Text(x, 0, " │ ", chart.Rule)
 		}
 	}
-	x = a.Text(x, 0, "worst ", chart.Head)
 	if len(fr.t.Worst) == 0 {
-		a.Text(x, 0, "none yet", chart.Dim)
+		a.Text(x, 0, cut(noSpike, a.W()-x), chart.Dim)
 		return
 	}
+	head := "stalls, slow ttft "
+	if x+chart.Width(head)+chart.Width(spikeText(&fr.t.Worst[0])) > a.W() {
+		head = "worst "
+	}
+	x = a.Text(x, 0, head, chart.Head)
 	for i := range fr.t.Worst {
 		s := &fr.t.Worst[i]
-		text := format.Dur(s.Length) + " #" + strconv.FormatUint(s.Request, 10)
-		if s.First {
-			text += " ttft"
-		} else {
-			text += " tok " + strconv.Itoa(s.Token)
-		}
-		if s.Merged {
-			text += " ours"
-		}
+		text := spikeText(s)
 		if at := fr.clock(s.At); at != "" && i == 0 && a.W()-x >= 70 {
 			text += " " + at
 		}
@@ -93,6 +94,20 @@ func drawWorstLine(a chart.Area, fr *frame) {
 		}
 		x = a.Text(x, 0, text, role)
 	}
+}
+
+// spikeText is a spike in the small layout's row: "932ms #1047 tok 12".
+func spikeText(s *stats.Spike) string {
+	text := format.Dur(s.Length) + " #" + strconv.FormatUint(s.Request, 10)
+	if s.First {
+		text += " ttft"
+	} else {
+		text += " tok " + strconv.Itoa(s.Token)
+	}
+	if s.Merged {
+		text += " ours"
+	}
+	return text
 }
 
 // errorFresh is how long an error stays in the small layout's row, ns.

@@ -68,8 +68,9 @@ const (
 	StateLoading    State = "loading"    // it answers that its model is being loaded
 	StateWarmup     State = "warm-up"    // requests are sent, but left out of the statistics
 	StateLive       State = "live"
-	StatePaused     State = "paused" // the operator paused probing
-	StateBusy       State = "busy"   // its only slot serves somebody else
+	StatePaused     State = "paused"       // the operator paused probing
+	StateBusy       State = "busy"         // its only slot serves somebody else
+	StateLimited    State = "rate limited" // it asked us to wait
 	StateDown       State = "down"
 	StateDone       State = "done" // the run's limit was reached
 )

@@ -160,6 +160,13 @@ func faulty() []Profile {
 	}
 }
 
+// Check tells whether there is a profile of that name; the error, an
+// ErrProfile, lists what there is.
+func Check(name string) error {
+	_, err := profileNamed(name)
+	return err
+}
+
 // profileNamed finds a profile; the error lists what there is.
 func profileNamed(name string) (Profile, error) {
 	var names []string
@@ -169,5 +176,5 @@ func profileNamed(name string) (Profile, error) {
 		}
 		names = append(names, p.Name)
 	}
-	return Profile{}, fmt.Errorf("no profile %q: there are %s", name, strings.Join(names, ", "))
+	return Profile{}, fmt.Errorf("%w %q: there are %s", ErrProfile, name, strings.Join(names, ", "))
 }

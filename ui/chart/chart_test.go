@@ -114,11 +114,30 @@ func TestHeatLabelsNameTheirRows(t *testing.T) {
 			got[labels[y]] = n
 		}
 	}
-	for _, want := range []string{"≤5", "20", "1s"} {
+	for _, want := range []string{"≤5", "≤20", "≤1s"} {
 		if got[want] != 1 {
 			t.Errorf("row %q has %d gaps; rows %v", want, got[want], got)
 		}
 	}
+}
+
+func TestEveryHeatLabelSaysWhichEdgeItIs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cols := make([]stats.Column, 1)
+		for range rapid.IntRange(0, 5).Draw(t, "gaps") {
+			cols[0].Heat[rapid.IntRange(0, len(stats.HeatEdges)-1).Draw(t, "row")]++
+		}
+		rows := rapid.IntRange(2, 40).Draw(t, "rows")
+		labels := HeatPlan{}.Fit(cols, rows, 0).Labels(rows)
+		for y, l := range labels {
+			if Width(l) > Gutter-1 {
+				t.Fatalf("%q is too wide for the gutter", l)
+			}
+			if want := map[bool]string{true: "≥", false: "≤"}[y == 0]; l != "" && !strings.HasPrefix(l, want) {
+				t.Fatalf("row %d of %q has no %s", y, labels, want)
+			}
+		}
+	})
 }
 
 func TestNothingAboveZeroIsInvisible(t *testing.T) {

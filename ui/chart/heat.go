@@ -161,8 +161,9 @@ func (p HeatPlan) shade(n uint32) int {
 	return k
 }
 
-// Labels returns the label of each row, top first: the upper edge of its range,
-// with ≥ and ≤ where the outermost rows hold everything beyond.
+// Labels returns the label of each row, top first: ≤ and the upper edge of its
+// range, which begins at the edge below. The topmost row holds everything beyond
+// that, the lowest one everything below its edge.
 func (p HeatPlan) Labels(rows int) []string {
 	out := make([]string, max(rows, 0))
 	if rows <= 0 {
@@ -174,12 +175,12 @@ func (p HeatPlan) Labels(rows int) []string {
 		if e < first {
 			break
 		}
-		out[y] = Short(float64(stats.HeatEdges[e]))
 		switch {
-		case e == last && e > 0 && last < len(stats.HeatEdges)-1:
+		case first == last: // one row holds everything
+		case e == last:
 			out[y] = "≥" + Short(float64(stats.HeatEdges[e-1]))
-		case e == first && first > 0:
-			out[y] = "≤" + out[y]
+		default:
+			out[y] = "≤" + Short(float64(stats.HeatEdges[e]))
 		}
 	}
 	return out

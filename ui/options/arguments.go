@@ -17,7 +17,7 @@ func (p *parser) arguments(word string) error {
 		if o.Child && len(g.Probe.URL) == 0 {
 			return nil // its parent says everything on standard input
 		}
-		return o.endpoints(g.Probe.URL, "probe needs a URL, e.g. teapot probe http://localhost:8000 > run.tea")
+		return o.endpoints(g.Probe.URL, "probe needs a URL, e.g. teapot probe http://localhost:8000 > run.teapot")
 	case "replay":
 		return o.replay(g.Replay.File)
 	case "engine":
@@ -98,9 +98,9 @@ func (o *Options) engine(args []string) error {
 func (o *Options) replay(args []string) error {
 	switch {
 	case len(args) == 0:
-		return usagef("replay needs a recording, e.g. teapot replay run.tea, or - for standard input")
+		return usagef("replay needs a recording, e.g. teapot replay run.teapot, or - for standard input")
 	case len(args) > 1:
-		return usagef("replay takes one recording, e.g. teapot replay run.tea")
+		return usagef("replay takes one recording, e.g. teapot replay run.teapot")
 	}
 	o.File = args[0]
 	if o.File == "-" {

@@ -90,8 +90,8 @@ Measure without a screen, then write a report.
 
 Show a recording as if it happened now. FILE - reads standard input.
 
-  teapot replay run.tea
-  teapot replay run.tea --speed 0 --output-format json
+  teapot replay run.teapot
+  teapot replay run.teapot --speed 0 --output-format json
   ssh gpu07 teapot probe localhost:8000 | teapot replay -
 `
 	case command == "probe":
@@ -101,7 +101,7 @@ Measure and write events to standard output: a recording, or a pipe into
 teapot replay -. Text of replies goes into a pipe; into a file only with
 --save-text.
 
-  teapot probe http://localhost:8000 > run.tea
+  teapot probe http://localhost:8000 > run.teapot
   teapot probe http://localhost:8000 -c 4 -d 60s | teapot replay -
 `
 	case command == "engine":

@@ -41,9 +41,9 @@ func TestUsageErrors(t *testing.T) {
 		{"compare a b", "'compare' is neither a command (watch, demo, report, replay, probe, engine) nor a URL; a host alone is written http://compare:8000"},
 		{"h:1 report", "'report' is a command and comes before the URL, e.g. teapot report http://localhost:8000"},
 		{"report", "report needs a URL, e.g. teapot report http://localhost:8000 -d 60s"},
-		{"probe", "probe needs a URL, e.g. teapot probe http://localhost:8000 > run.tea"},
-		{"replay", "replay needs a recording, e.g. teapot replay run.tea, or - for standard input"},
-		{"replay a b", "replay takes one recording, e.g. teapot replay run.tea"},
+		{"probe", "probe needs a URL, e.g. teapot probe http://localhost:8000 > run.teapot"},
+		{"replay", "replay needs a recording, e.g. teapot replay run.teapot, or - for standard input"},
+		{"replay a b", "replay takes one recording, e.g. teapot replay run.teapot"},
 		{"replay /", "replay: / is a folder"},
 		{"demo a b", "demo takes one profile, e.g. teapot demo article"},
 		{"demo Tour", "'demo:Tour': a profile has small letters, digits and dashes, e.g. demo:article"},
@@ -121,7 +121,7 @@ func TestUsageErrors(t *testing.T) {
 		{"--header=x-api-key:SECRET h:1", sayHeader},
 		{"--api-key-env SECRET-1 h:1", "--api-key-env: it takes the name of an environment variable, e.g. OPENAI_API_KEY (what was given is not shown: it may be a key)"},
 		{"--api-key-env SECRET h:1", "--api-key-env: the environment variable it names is not set"},
-		{"replay a http://u:SECRET@h", "replay takes one recording, e.g. teapot replay run.tea"},
+		{"replay a http://u:SECRET@h", "replay takes one recording, e.g. teapot replay run.teapot"},
 		// URLs; more in TestCheckURL.
 		{"ftp://x", "'ftp://x': only http, https and demo: URLs are supported, e.g. http://localhost:8000"},
 		{"ftp://ann:SECRET@x?k=SECRET", "'ftp://x': only http, https and demo: URLs are supported, e.g. http://localhost:8000"},
@@ -138,7 +138,7 @@ func TestUsageErrors(t *testing.T) {
 }
 
 func TestCommands(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "run.tea")
+	file := filepath.Join(t.TempDir(), "run.teapot")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

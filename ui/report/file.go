@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"os"
+
+	"teapot/stats"
 )
 
 // standard tells whether a path stands for standard output.
@@ -19,6 +21,15 @@ func Writable(path string) error {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return f.Close()
+}
+
+// Write renders the report of a run in a form by its name and saves it at path.
+func Write(s *stats.Snapshot, form, path string, o Options) error {
+	text, err := Render(s, form, o)
+	if err != nil {
+		return err
+	}
+	return Save(path, text)
 }
 
 // Save writes a report to path, "" or "-" being standard output. Where the file
