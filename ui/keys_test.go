@@ -105,7 +105,7 @@ func TestTheHelpMovesByPages(t *testing.T) {
 	shown(6)
 	press(m, "G", "pgdown")
 	shown(m.helpMost)
-	if out := screenOf(m, 40, 8, overview); strings.Contains(out, "…") || !strings.Contains(out, "several tokens") {
+	if out := screenOf(m, 40, 8, overview); strings.Contains(out, "…") || !strings.Contains(out, "strip held several") {
 		t.Errorf("the end of the help:\n%s", out)
 	}
 	press(m, "g", "pgup")
