@@ -47,6 +47,8 @@ type body struct {
 	spans  []int  // where in arena the text of each token begins
 	arena  []byte // texts of the group
 	total  int    // token events of the request
+
+	veils [event.Counted + 1]veil // one for each channel
 }
 
 // begin prepares for a new reply on conn, whose header has just been read.
@@ -58,6 +60,9 @@ func (b *body) begin(src io.Reader, conn *stamp.Conn, request uint64, sent int64
 	b.since = b.clk.Now()
 	if conn != nil {
 		b.seq = conn.Last().Seq
+	}
+	for i := range b.veils {
+		b.veils[i].reset(&b.red.find)
 	}
 	b.drop()
 }
@@ -125,18 +130,25 @@ func (b *body) add(ev *sse.Event, p *api.Part) {
 		return
 	}
 	r := &b.past[ev.Read%reads]
-	text := p.Text
-	if b.red.finds(view(text)) {
-		text = []byte(b.red.hide(string(text)))
-	}
 	b.spans = append(b.spans, len(b.arena))
-	b.arena = append(b.arena, text...)
+	b.arena = b.veils[int(p.Channel)%len(b.veils)].push(b.arena, p.Text)
 	b.tokens = append(b.tokens, event.Token{
 		At: r.At, Target: b.target, Request: b.request, Slot: b.slot, Late: r.Late,
-		K: p.K, Burst: b.burst, Bytes: uint32(len(text)), Channel: p.Channel,
+		K: p.K, Burst: b.burst, Bytes: uint32(len(p.Text)), Channel: p.Channel,
 	})
 	b.burst++
 	b.total++
+}
+
+// end hands on, after the last flush, the text that was still held back.
+func (b *body) end(put func(*event.Text)) {
+	for i := range b.veils {
+		b.arena = b.veils[i].finish(b.arena[:0])
+		if len(b.arena) > 0 {
+			put(&event.Text{At: b.last, Request: b.request, Channel: event.Channel(i), Text: view(b.arena)})
+		}
+	}
+	b.drop()
 }
 
 // flush hands on the token events of one read. Only now is it known how many

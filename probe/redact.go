@@ -1,7 +1,10 @@
 package probe
 
 import (
+	"cmp"
 	"encoding/base64"
+	"encoding/json"
+	"html"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,10 +23,21 @@ const maxLine = 300
 // shorter would be found inside ordinary words.
 const minSecret = 4
 
+// minPart is the shortest beginning of a secret that is not shown either where
+// the rest of it may have been cut off.
+const minPart = 4
+
+// minCookie is the shortest value inside a cookie that is taken for a secret:
+// many are settings, such as "dark".
+const minCookie = 8
+
 // redactor turns text of servers and of errors into one line that is safe to
 // show, to log and to record: without the secrets of a target, without control
-// characters, and of bounded length.
-type redactor struct{ secrets []string }
+// characters, and of bounded length. It does not change once it is made.
+type redactor struct {
+	secrets []string // longest first
+	find    matcher
+}
 
 // newRedactor collects what must never be shown: the API key, the user and
 // password and the query values of the URL, and the values of headers whose
@@ -50,15 +64,33 @@ func newRedactor(u *url.URL, key string, headers http.Header) *redactor {
 			continue
 		}
 		for _, v := range values {
-			r.add(v)
-			if _, rest, ok := strings.Cut(v, " "); ok { // after "Bearer" or "Basic"
-				r.add(rest)
-			}
+			r.addHeader(v)
 		}
 	}
-	slices.SortFunc(r.secrets, func(a, b string) int { return len(b) - len(a) })
+	slices.SortFunc(r.secrets, func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
+	})
 	r.secrets = slices.Compact(r.secrets)
+	r.find = newMatcher(r.secrets)
 	return r
+}
+
+// addHeader takes the value of a header, and what in it is secret by itself.
+func (r *redactor) addHeader(value string) {
+	value = strings.TrimSpace(value)
+	scheme, rest, spaced := strings.Cut(value, " ")
+	if spaced && len(strings.TrimSpace(rest)) >= minSecret {
+		r.add(rest)
+		if strings.EqualFold(scheme, "bearer") || strings.EqualFold(scheme, "basic") {
+			return // that word is none
+		}
+	}
+	r.add(value)
+	for part := range strings.SplitSeq(value, ";") { // cookies
+		if _, v, ok := strings.Cut(part, "="); ok && len(v) >= minCookie {
+			r.add(v)
+		}
+	}
 }
 
 // add takes a secret in the spellings in which a server may send it back.
@@ -68,10 +100,30 @@ func (r *redactor) add(secret string) {
 		return
 	}
 	r.secrets = append(r.secrets, secret)
-	for _, spelt := range []string{url.QueryEscape(secret), url.PathEscape(secret)} {
+	for _, spelt := range spellings(secret) {
 		if spelt != secret {
 			r.secrets = append(r.secrets, spelt)
 		}
+	}
+}
+
+// spellings are those of URLs, of HTML, and of the usual writers of JSON. The
+// rarer ones of JSON are found by reading it.
+func spellings(secret string) []string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	quoted := ""
+	if enc.Encode(secret) == nil {
+		quoted = b.String()
+		quoted = quoted[1 : len(quoted)-2] // quotes and the line's end
+	}
+	lower := strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`)
+	upper := strings.NewReplacer("<", `\u003C`, ">", `\u003E`, "&", `\u0026`)
+	slash := strings.NewReplacer("/", `\/`)
+	return []string{
+		url.QueryEscape(secret), url.PathEscape(secret), html.EscapeString(secret),
+		quoted, slash.Replace(quoted), lower.Replace(quoted), upper.Replace(quoted), slash.Replace(lower.Replace(quoted)),
 	}
 }
 
@@ -92,14 +144,37 @@ func (r *redactor) finds(s string) bool {
 	return false
 }
 
-// hide replaces the secrets in s, and does nothing else to it.
+// hide replaces the secrets in s, and does nothing else to it. Secrets that
+// overlap are replaced as one.
 func (r *redactor) hide(s string) string {
-	for _, secret := range r.secrets {
-		if strings.Contains(s, secret) {
-			s = strings.ReplaceAll(s, secret, redacted)
+	if !r.finds(s) {
+		return s
+	}
+	var v veil
+	v.reset(&r.find)
+	b := v.push(nil, []byte(s))
+	return string(v.emit(b, len(v.held)))
+}
+
+// clip takes out the beginnings of secrets where a text was cut: at its end,
+// and wherever somebody else's cut is marked.
+func (r *redactor) clip(s string) string {
+	if len(r.secrets) == 0 {
+		return s
+	}
+	parts := strings.Split(s, "…")
+	for i, part := range parts {
+		for _, end := range []string{part, strings.TrimRight(part, " .,;:\"'`)]}>")} {
+			if n := r.find.begun(end); n >= minPart {
+				parts[i] = end[:len(end)-n]
+				if i == len(parts)-1 {
+					parts[i] += "…"
+				}
+				break
+			}
 		}
 	}
-	return s
+	return strings.Join(parts, "…")
 }
 
 // line makes one clean line of at most maxLine bytes.
@@ -125,6 +200,7 @@ func (r *redactor) line(s string) string {
 		}
 		b.WriteRune(c)
 	}
-	// A secret that was broken up by what has just been removed.
-	return r.hide(b.String())
+	// A secret that was broken up by what has just been removed, and one of
+	// which the cut left the beginning.
+	return r.clip(r.hide(b.String()))
 }

@@ -5,9 +5,13 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"teapot/probe/event"
+	"teapot/probe/stamp"
 )
 
 func testRedactor(t *testing.T) *redactor {
@@ -38,6 +42,15 @@ func TestRedactorLine(t *testing.T) {
 		{"broken utf8", "a\xffb", "ab"},
 		{"key with a hole", "sk-\u200bcanary", "[redacted]"},
 		{"line separator", "a\u2028b", "a b"},
+		{"cut short", "the key sk-can…", "the key …"},
+		{"cut short in the middle", "(the key sk-can…) is wrong", "(the key …) is wrong"},
+		{"ends early", `the key "sk-canar`, `the key "…`},
+		{"ends early, in quotes", `the key "sk-canar..."`, `the key "…`},
+		{"a short beginning", "ask sk-", "ask sk-"},
+		{"cut by the line", strings.Repeat("x ", 145) + "sk-can\u200bary", strings.Repeat("x ", 145) + "…"},
+		{"scheme", "wrong Bearer bearer-888", "wrong Bearer [redacted]"},
+		{"scheme at the end", "no Bearer", "no Bearer"},
+		{"overlapping", "sk-canarysk-canary", "[redacted][redacted]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := r.line(c.in); got != c.want {
@@ -69,4 +82,38 @@ func FuzzRedactor(f *testing.F) {
 			t.Errorf("line(%q) = %q", s, out)
 		}
 	})
+}
+
+func TestRedactorKnowsHeadersAndUserinfo(t *testing.T) {
+	t.Setenv("REDACT_TEST_KEY", "env-key-1")
+	for _, c := range []struct {
+		name, url string
+		headers   []string
+		secrets   []string
+	}{
+		{"user and password", "http://bob:hunter22@127.0.0.1:1", nil, []string{"hunter22", "Ym9iOmh1bnRlcjIy", "env-key-1"}},
+		{"user alone", "http://lonely-user@127.0.0.1:1", nil, []string{"lonely-user", "bG9uZWx5LXVzZXI6"}},
+		{"own header", "http://127.0.0.1:1", []string{"X-Api-Key: own-777"}, []string{"own-777"}},
+		{"own authorization", "http://127.0.0.1:1", []string{"Authorization: Token own-888"}, []string{"own-888"}},
+		{"cookie", "http://127.0.0.1:1", []string{"Cookie: theme=dark; sid=abcdef-9999"}, []string{"abcdef-9999"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := config(c.url, 1)
+			target := event.TargetConfig{URL: c.url, Headers: c.headers, KeyEnv: "REDACT_TEST_KEY"}
+			ep, err := newEndpoint(1, target, &cfg, time.Second, 1, stamp.NewClock())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range c.secrets {
+				if got := ep.red.line("it is " + s + "."); got != "it is [redacted]." {
+					t.Errorf("with %q: %q", s, got)
+				}
+			}
+			for _, v := range ep.header.Values("Authorization") {
+				if _, token, _ := strings.Cut(v, " "); !ep.red.finds(token) {
+					t.Errorf("%q is no secret", v)
+				}
+			}
+		})
+	}
 }

@@ -31,6 +31,7 @@ func (t *attempt) stream(resp *http.Response, conn *stamp.Conn) {
 	b.rest = events.Buffered
 	err := t.read(events, dec)
 	b.flush()
+	b.end(func(rest *event.Text) { t.s.in.put(rest) })
 	t.spoke = b.total > 0
 	dec.Framed(events.Format())
 	t.dog.end()

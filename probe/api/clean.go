@@ -18,7 +18,7 @@ const hidden = "[hidden]"
 
 // Patterns of key material. Servers like to quote the key they refuse.
 var (
-	reBearer  = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[^\s"',;]{6,}`)
+	reBearer  = regexp.MustCompile(`(?i)\b(bearer|basic)\s+\S{5,}[^\s"',;]`)
 	reNamed   = regexp.MustCompile(`(?i)\b(api[ _-]?key|key|token|secret|password|authorization)([a-z ]{0,12}["']?\s*[:=]\s*["']?)([^\s"',;]{6,})`)
 	rePrefix  = regexp.MustCompile(`\b(sk|pk|rk|gsk|hf|nvapi|xai|csk|pplx|r8|fw|tgp)[-_][A-Za-z0-9_*.-]{6,}`)
 	reGoogle  = regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{10,}`)
