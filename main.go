@@ -224,11 +224,7 @@ func openLive(o *options.Options) (s *session, err error) {
 		return s, err
 	}
 	if o.Record != "" {
-		f, err := os.Create(o.Record)
-		if err != nil {
-			return s, fmt.Errorf("write the recording: %w", err)
-		}
-		if s.rec, err = record.NewRecorder(f, record.Options{Compress: true, Text: o.SaveText}); err != nil {
+		if s.rec, err = record.Create(o.Record, o.SaveText); err != nil {
 			return s, err
 		}
 	}
@@ -241,16 +237,9 @@ func openLive(o *options.Options) (s *session, err error) {
 
 // openFile opens a recording, or a stream of events on standard input.
 func openFile(o *options.Options) (*session, error) {
-	f := os.Stdin
-	if o.File != "-" {
-		var err error
-		if f, err = os.Open(o.File); err != nil {
-			return nil, err
-		}
-	}
-	r, err := record.NewReader(f)
+	r, f, err := record.Open(o.File)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.File, err)
+		return nil, err
 	}
 	speed := o.Speed
 	if o.File == "-" || !screen(os.Stdout) {

@@ -33,6 +33,7 @@ type arrival struct {
 	k       int64 // 0 when unknown
 	event   int   // from 1
 	ours    bool
+	burst   bool // it came in the same read as the one before
 }
 
 // life is one request from its start to its end.
@@ -86,7 +87,7 @@ func newLife(t *target, s *event.Start) *life {
 // the gaps stays the span from the first token to the last.
 func (l *life) take(ev *event.Token) arrival {
 	at := max(ev.At, l.start.At, l.last)
-	a := arrival{at: at, late: ev.Late, k: int64(min(ev.K, maxK)), ours: ev.Merged || l.ours}
+	a := arrival{at: at, late: ev.Late, k: int64(min(ev.K, maxK)), ours: ev.Merged || l.ours, burst: ev.Burst > 0 && !ev.Merged}
 	l.ours = false
 	if l.events == 0 {
 		l.first = at

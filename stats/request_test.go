@@ -137,6 +137,9 @@ func TestReplies(t *testing.T) {
 				if f.Gap.N != 2 || f.Gap.Max != 0 || r.TPOT != 0 || f.TPOT.N != 0 || f.SpeedMedian != 0 {
 					t.Errorf("%+v gap %+v", r, f.Gap)
 				}
+				if f.Bursts != 2 || f.BurstShare != 1 {
+					t.Errorf("%d bursts, %v of the events", f.Bursts, f.BurstShare)
+				}
 				if c := tg.Streams[0].Cells; !c[1].Burst || !c[2].Burst || c[0].Burst {
 					t.Errorf("burst marks %+v", c)
 				}

@@ -29,6 +29,9 @@ func (t *target) settle(l *life, a arrival) {
 		if a.k == 0 {
 			y.unknown++
 		}
+		if a.burst {
+			y.bursts++
+		}
 		if tardy {
 			y.tardy++
 		}

@@ -81,6 +81,12 @@ type Figures struct {
 	OutputRate, PromptRate     float64 // tok/s over Span
 	RequestRate                float64 // finished requests/s over Span
 	TokensPerEvent             float64 // 0 when unknown
+	// Bursts are token events that came in the same read as the one before them,
+	// because they were sent together; BurstShare is their share of all after the
+	// first of each stream. Much of it on a plain engine is merging on the way,
+	// not decoding.
+	Bursts     uint64
+	BurstShare float64
 
 	Phases    Phases
 	Stalls    Stalls

@@ -15,6 +15,7 @@ type tally struct {
 	approx            uint64 // requests whose N was counted from events
 	moreTok, moreEvs  int64  // Σ(N − n₁) and Σ(events − 1), for tokens per event
 	gaps, unknown     uint64 // token events after the first, and those of unknown k
+	bursts            uint64 // those that came together with the one before
 	merged            uint64
 	mergedSum         int64
 	mergedTTFT, tardy uint64
@@ -76,6 +77,7 @@ func (t *tally) merge(o *tally) {
 	t.moreEvs += o.moreEvs
 	t.gaps += o.gaps
 	t.unknown += o.unknown
+	t.bursts += o.bursts
 	t.merged += o.merged
 	t.mergedSum += o.mergedSum
 	t.mergedTTFT += o.mergedTTFT

@@ -116,6 +116,7 @@ func (t *target) figures(f *Figures, h int, sec int64, y *tally) {
 	f.Requests = y.requests()
 	f.OutputTokens, f.PromptTokens = uint64(max(y.out, 0)), uint64(max(y.prompt, 0))
 	f.Approx = y.approx > 0
+	f.Bursts, f.BurstShare = y.bursts, share(float64(y.bursts), float64(y.gaps))
 	f.TokensPerEvent = share(float64(y.moreTok), float64(y.moreEvs))
 	f.Stalls = Stalls{
 		Count: y.stalls, Total: y.stallTotal, Longest: y.stallLongest,

@@ -211,6 +211,9 @@ func smoothParts(fr *frame) [][2]string {
 	if f.TokensPerEvent > 0 {
 		out = append(out, [2]string{"tokens per event", format.Rate(f.TokensPerEvent)})
 	}
+	if f.Bursts > 0 {
+		out = append(out, [2]string{"came together", format.Percent(f.BurstShare) + " of events"})
+	}
 	if f.Merged > 0 {
 		out = append(out, [2]string{"left out, ours", format.Count(f.Merged) + " gaps, " + format.Dur(f.MergedSum)})
 	}

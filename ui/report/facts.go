@@ -173,6 +173,9 @@ func throughputFact(f *stats.Figures) fact {
 	if f.TokensPerEvent > 0 {
 		lines = append(lines, format.Rate(f.TokensPerEvent)+" tokens per event")
 	}
+	if f.Bursts > 0 {
+		lines = append(lines, format.Percent(f.BurstShare)+" of the events came together with the one before")
+	}
 	return fact{"Throughput", lines}
 }
 

@@ -171,9 +171,10 @@ func newThroughput(f *stats.Figures) throughput {
 		OutputTokens: f.OutputTokens, PromptTokens: f.PromptTokens, Approx: f.Approx,
 		OutputRate: num(f.OutputRate, elapsed), PromptRate: num(f.PromptRate, elapsed), RequestRate: num(f.RequestRate, elapsed),
 		TokensPerEvent: num(f.TokensPerEvent, f.TokensPerEvent > 0),
-		StreamMedian:   num(f.SpeedMedian, f.SpeedMedian > 0),
-		StreamSlow10:   num(f.SpeedSlow10, f.SpeedSlow10 > 0 && f.SpeedSlow10Mark != stats.MarkNone),
-		Goodput:        num(f.Goodput, attempts(f) > 0 && len(f.SLO) > 0),
+		Bursts:         f.Bursts, BurstShare: num(f.BurstShare, f.TokensPerEvent > 0),
+		StreamMedian: num(f.SpeedMedian, f.SpeedMedian > 0),
+		StreamSlow10: num(f.SpeedSlow10, f.SpeedSlow10 > 0 && f.SpeedSlow10Mark != stats.MarkNone),
+		Goodput:      num(f.Goodput, attempts(f) > 0 && len(f.SLO) > 0),
 	}
 }
 

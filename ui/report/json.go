@@ -173,6 +173,8 @@ type throughput struct {
 	PromptRate     *float64 `json:"prompt_tok_s"`
 	RequestRate    *float64 `json:"requests_s"`
 	TokensPerEvent *float64 `json:"tokens_per_event"`
+	Bursts         uint64   `json:"bursts"`      // events that came together with the one before
+	BurstShare     *float64 `json:"burst_share"` // of all events after the first of each stream
 	StreamMedian   *float64 `json:"stream_median_tok_s"`
 	StreamSlow10   *float64 `json:"stream_slowest10_tok_s"`
 	Goodput        *float64 `json:"goodput"`
