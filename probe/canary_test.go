@@ -59,6 +59,7 @@ func hiddenAs(text string, spans []stretch) (exact string, pattern *regexp.Regex
 			p.WriteString(regexp.QuoteMeta(redacted))
 		} else if at < s.from+minPart-1 {
 			seenOf(text[at : s.from+minPart-1])
+			p.WriteString("(?:" + regexp.QuoteMeta(redacted) + ")?")
 		}
 		at = s.to
 	}

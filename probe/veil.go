@@ -56,7 +56,7 @@ func (v *veil) begun() int {
 func (v *veil) cover(size int) {
 	from := len(v.marks) - size
 	if from < 0 {
-		joins := -from > v.open
+		joins := -from > v.open && v.open == 0
 		from = 0
 		if joins { // with what was hidden already
 			v.marks[0] = markInside

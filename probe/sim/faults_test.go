@@ -270,8 +270,13 @@ func TestSameSeedSameRun(t *testing.T) {
 			for _, f := range tokens {
 				at = append(at, f.Sched-tokens[0].Sched)
 			}
+			// What still goes on at the reply's end is cut by the end of the engine,
+			// which races with the client's going.
+			last := tokens[len(tokens)-1].Sched
 			for _, f := range faults {
-				at = append(at, f.Start-tokens[0].Sched, f.End-tokens[0].Sched)
+				if f.End < last {
+					at = append(at, f.Start-tokens[0].Sched, f.End-tokens[0].Sched)
+				}
 			}
 		})
 		return at
