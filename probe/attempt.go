@@ -241,6 +241,7 @@ func (t *attempt) refusal(resp *http.Response) {
 	content, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	t.dog.end()
 	t.cancel(nil)
+	content = t.s.ep.red.raw(content)
 	t.end.Class, t.end.Message, t.wait = api.HTTPError(resp.StatusCode, resp.Header, content)
 	t.rejected = api.RejectedField(resp.StatusCode, content)
 	if to, err := resp.Location(); resp.StatusCode/100 == 3 && err == nil {

@@ -185,7 +185,8 @@ func TestCanaryIsNotEchoed(t *testing.T) {
 	const key = `canary/<xyz>,"42"` // what it is made of looks like no key
 	t.Setenv("CANARY_TEST_KEY", key)
 	basic := base64.StdEncoding.EncodeToString([]byte("alice-user:open sesame"))
-	secrets := []string{key, "open sesame", basic, "query-value"}
+	const comma = "abc123def;tail,part@tail" // patterns of keys end at such marks
+	secrets := []string{key, "open sesame", basic, "query-value", comma}
 	quoted, _ := json.Marshal(key)
 	escaped := string(quoted[1 : len(quoted)-1])
 
@@ -212,13 +213,15 @@ func TestCanaryIsNotEchoed(t *testing.T) {
 			b, _ := json.Marshal(strings.Repeat("word ", 36) + auth)
 			plain(c, 401, "application/json", `{"error":{"message":`+string(b)+`}}`)
 		},
-		"plain text":     refuse("no " + key + " please"),
-		"html":           refuse("<html><title>" + strings.Repeat("x", 178) + key + "</title></html>"),
-		"unknown object": refuse(`{"what":"` + strings.Repeat("word ", 37) + escaped + `"}`),
-		"basic":          refuse(`{"detail":"wrong: ` + basic + `"}`),
-		"query":          refuse(`{"detail":"wrong query-value"}`),
-		"error event":    stream(tok("a"), `data: {"error":{"message":"`+strings.Repeat("word ", 37)+escaped+`"}}`+"\n\n"),
-		"finish reason":  stream(tok("a"), `data: {"choices":[{"index":0,"delta":{},"finish_reason":"`+strings.Repeat("x", 190)+escaped+`"}]}`+"\n\n"),
+		"plain text":        refuse("no " + key + " please"),
+		"html":              refuse("<html><title>" + strings.Repeat("x", 178) + key + "</title></html>"),
+		"unknown object":    refuse(`{"what":"` + strings.Repeat("word ", 37) + escaped + `"}`),
+		"basic":             refuse(`{"detail":"wrong: ` + basic + `"}`),
+		"marks in a key":    refuse(`{"error":{"message":"api_key=` + comma + ` is wrong"}}`),
+		"marks in an error": stream(tok("a"), `data: {"error":{"message":"api_key=`+comma+` is wrong"}}`+"\n\n"),
+		"query":             refuse(`{"detail":"wrong query-value"}`),
+		"error event":       stream(tok("a"), `data: {"error":{"message":"`+strings.Repeat("word ", 37)+escaped+`"}}`+"\n\n"),
+		"finish reason":     stream(tok("a"), `data: {"choices":[{"index":0,"delta":{},"finish_reason":"`+strings.Repeat("x", 190)+escaped+`"}]}`+"\n\n"),
 		"not a stream": func(c net.Conn, _ string) {
 			plain(c, 200, "text/html", "<html><title>"+strings.Repeat("word ", 30)+key+"</title></html>")
 		},
@@ -237,8 +240,9 @@ func TestCanaryIsNotEchoed(t *testing.T) {
 			for _, user := range []string{"", "alice-user:open%20sesame@"} {
 				cfg := config(strings.Replace(s.url, "://", "://"+user, 1)+"/v1?sig=query-value", 1)
 				cfg.Targets[0].KeyEnv = "CANARY_TEST_KEY"
+				cfg.Targets[0].Headers = []string{"X-Api-Token: " + comma}
 				if user == "" { // nothing of it is known then
-					cfg.Targets[0].Headers = []string{"X-Secret: open sesame", "X-Token: " + basic}
+					cfg.Targets[0].Headers = append(cfg.Targets[0].Headers, "X-Secret: open sesame", "X-Token: "+basic)
 				}
 				all := watch(t, cfg, nil)
 				if len(of[*event.End](all)) == 0 {

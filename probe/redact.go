@@ -108,7 +108,7 @@ func (r *redactor) add(secret string) {
 }
 
 // spellings are those of URLs, of HTML, and of the usual writers of JSON. The
-// rarer ones of JSON are found by reading it.
+// rarer ones of JSON are found in the line that is made of it.
 func spellings(secret string) []string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -154,6 +154,20 @@ func (r *redactor) hide(s string) string {
 	v.reset(&r.find)
 	b := v.push(nil, []byte(s))
 	return string(v.emit(b, len(v.held)))
+}
+
+// raw hides secrets in what a server sent, before anything that reads it can cut
+// one in two. Data that cannot be read without a secret, because that is a word
+// of its format, stays as it is: the line made of it is cleaned all the same.
+func (r *redactor) raw(data []byte) []byte {
+	if !r.finds(view(data)) {
+		return data
+	}
+	hidden := []byte(r.hide(string(data)))
+	if json.Valid(data) && !json.Valid(hidden) {
+		return data
+	}
+	return hidden
 }
 
 // clip takes out the beginnings of secrets where a text was cut: at its end,

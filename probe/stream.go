@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -43,6 +44,9 @@ func (t *attempt) stream(resp *http.Response, conn *stamp.Conn) {
 	t.judge(dec, err, cause)
 }
 
+// choices is in every event that may hold text of a reply.
+var choices = []byte(`"choices"`)
+
 // read takes events until the body ends, breaks, or is given up.
 func (t *attempt) read(r *sse.Reader, dec api.Decoder) error {
 	var ( // one each, or every event would put one on the heap
@@ -54,6 +58,9 @@ func (t *attempt) read(r *sse.Reader, dec api.Decoder) error {
 	for {
 		if ev, err = r.Next(); err != nil {
 			return err
+		}
+		if !bytes.Contains(ev.Data, choices) { // a reply's text has its veil
+			ev.Data = t.s.ep.red.raw(ev.Data)
 		}
 		dec.Decode(&ev, &part)
 		t.s.body.add(&ev, &part)
