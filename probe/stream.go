@@ -59,7 +59,7 @@ func (t *attempt) read(r *sse.Reader, dec api.Decoder) error {
 		if ev, err = r.Next(); err != nil {
 			return err
 		}
-		if !bytes.Contains(ev.Data, choices) { // a reply's text has its veil
+		if len(t.s.ep.red.secrets) > 0 && !bytes.Contains(ev.Data, choices) { // a reply's text has its veil
 			ev.Data = t.s.ep.red.raw(ev.Data)
 		}
 		dec.Decode(&ev, &part)

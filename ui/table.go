@@ -294,7 +294,7 @@ func drawSpeed(a chart.Area, fr *frame, nameW int) {
 	}
 	load := loadRate(fr.f)
 	if x+3+chart.Width(load) > a.W() {
-		load = perMinute(fr.f.RequestRate) + " req/min" // the tokens stand at the left
+		load = requestRate(fr.f) // the tokens stand at the left
 	}
 	if fr.f.Span > 0 && x+3+chart.Width(load) <= a.W() {
 		a.Text(x+3, 0, load, chart.Plain) // narrow titles have no room for the load

@@ -193,7 +193,16 @@ func loadRate(f *stats.Figures) string {
 	if f.Span <= 0 {
 		return ""
 	}
-	return perMinute(f.RequestRate) + " req/min " + perMinute(f.OutputRate) + " tok/min"
+	return requestRate(f) + " " + perMinute(f.OutputRate) + " tok/min"
+}
+
+// requestRate is the part of it that counts finished requests. As long as none
+// has finished there is no rate, and not one of 0.
+func requestRate(f *stats.Figures) string {
+	if f.Requests.OK+f.Requests.Failed == 0 {
+		return format.None + " req/min"
+	}
+	return perMinute(f.RequestRate) + " req/min"
 }
 
 func perMinute(v float64) string {

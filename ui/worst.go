@@ -71,11 +71,7 @@ func drawWorstLine(a chart.Area, fr *frame) {
 		a.Text(x, 0, cut(noSpike, a.W()-x), chart.Dim)
 		return
 	}
-	head := "stalls, slow ttft "
-	if x+chart.Width(head)+chart.Width(spikeText(&fr.t.Worst[0])) > a.W() {
-		head = "worst "
-	}
-	x = a.Text(x, 0, head, chart.Head)
+	x = a.Text(x, 0, "spikes ", chart.Head) // a slow first token is named so
 	for i := range fr.t.Worst {
 		s := &fr.t.Worst[i]
 		text := spikeText(s)

@@ -21,7 +21,16 @@ const None = "–"
 // significant digits: "0.042", "1.60", "15.1", "182", "4620". Nothing longer
 // than seven columns comes out below three hours. A negative duration, which no
 // measurement has, reads as None.
-func MS(ns int64) string {
+func MS(ns int64) string { return millis(ns, 1) }
+
+// MSFine is MS with one digit more, for reports: "0.0420", "1.60", "12.88",
+// "120.2", "4620". Four digits are what a histogram of three can carry.
+func MSFine(ns int64) string { return millis(ns, 2) }
+
+// millis writes ns as milliseconds. From 10 ms on digits stand behind the
+// point, one less from 100 ms on, and so forth; below that there are at least
+// the two or three that three significant digits want.
+func millis(ns int64, digits int) string {
 	if ns < 0 {
 		return None
 	}
@@ -33,28 +42,13 @@ func MS(ns int64) string {
 		return trimTo(ms, 3)
 	case ms < 9.995:
 		return trimTo(ms, 2)
-	case ms < 99.95:
-		return trimTo(ms, 1)
 	}
-	return trimTo(ms, 0)
-}
-
-// MSFine is MS with one digit more, for reports: "0.0420", "1.60", "12.88",
-// "120.2", "4620". Four digits are what a histogram of three can carry.
-func MSFine(ns int64) string {
-	if ns < 0 {
-		return None
-	}
-	ms := float64(ns) / 1e6
-	switch {
-	case ms == 0:
-		return "0"
-	case ms < 0.9995:
-		return trimTo(ms, 3)
-	case ms < 99.995:
-		return trimTo(ms, 2)
-	case ms < 999.95:
-		return trimTo(ms, 1)
+	for most := 100.0; digits > 0; most *= 10 {
+		// At the edge a value is written as it will be rounded.
+		if ms < most-0.5*math.Pow10(-digits) {
+			return trimTo(ms, digits)
+		}
+		digits--
 	}
 	return trimTo(ms, 0)
 }
