@@ -10,7 +10,7 @@ import (
 
 // play drives a scheduler through a drawn scenario and checks it at every step.
 type play struct {
-	t     *rapid.T
+	t     rapid.TB
 	s     *scheduler
 	alive map[*seq]bool
 	done  map[*seq]int // tokens when it finished
@@ -88,7 +88,6 @@ func (p *play) step(now int64) time.Duration {
 // TestSchedulerKeepsItsPromises: no token is lost or given twice, blocks are
 // conserved, and every request finishes, however often it was preempted.
 func TestSchedulerKeepsItsPromises(t *testing.T) {
-	preempted := 0
 	rapid.Check(t, func(t *rapid.T) {
 		c := pace{
 			base: time.Millisecond, perSeq: 10 * time.Microsecond, perToken: time.Microsecond, sigma: 0.1,
@@ -130,25 +129,45 @@ func TestSchedulerKeepsItsPromises(t *testing.T) {
 				now += int64(p.step(now))
 			}
 		}
-		for n := 0; len(p.alive) > 0; n++ {
-			if n > 100_000 {
-				t.Fatalf("%d sequences never finish", len(p.alive))
-			}
-			now += int64(p.step(now))
-		}
-		for _, q := range p.all {
-			preempted += q.preempts
-			if !p.gone[q] && p.done[q] != q.limit {
-				t.Fatalf("sequence %d finished with %d of %d tokens", q.order, p.done[q], q.limit)
-			}
-		}
-		if p.s.free != p.s.blocks || !p.s.idle() {
-			t.Fatalf("at the end %d of %d blocks are free", p.s.free, p.s.blocks)
-		}
+		p.finish(now)
 	})
-	if preempted == 0 {
-		t.Error("no scenario preempted anything: the test does not test it")
+}
+
+// TestSchedulerKeepsItsPromisesInACrowd: the same, where memory is sure to be
+// too small for all who run.
+func TestSchedulerKeepsItsPromisesInACrowd(t *testing.T) {
+	c := pace{base: time.Millisecond, blocks: 40, maxSeqs: 6, budget: 300}
+	p := &play{t: t, s: newScheduler(c, 1), alive: map[*seq]bool{}, done: map[*seq]int{}, gone: map[*seq]bool{}}
+	for range 12 {
+		q := &seq{prompt: 60, limit: 150}
+		p.s.add(q)
+		p.alive[q] = true
+		p.all = append(p.all, q)
 	}
+	if p.finish(0) == 0 {
+		t.Error("nobody was preempted")
+	}
+}
+
+// finish runs what is left to its end and says how often a sequence was
+// preempted.
+func (p *play) finish(now int64) (preempted int) {
+	for n := 0; len(p.alive) > 0; n++ {
+		if n > 100_000 {
+			p.t.Fatalf("%d sequences never finish", len(p.alive))
+		}
+		now += int64(p.step(now))
+	}
+	for _, q := range p.all {
+		preempted += q.preempts
+		if !p.gone[q] && p.done[q] != q.limit {
+			p.t.Fatalf("sequence %d finished with %d of %d tokens", q.order, p.done[q], q.limit)
+		}
+	}
+	if p.s.free != p.s.blocks || !p.s.idle() {
+		p.t.Fatalf("at the end %d of %d blocks are free", p.s.free, p.s.blocks)
+	}
+	return preempted
 }
 
 // script runs a fixed set of arrivals and writes down what came out when.
