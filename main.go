@@ -2,14 +2,15 @@
 // asks for tokens, times each of them, and shows the distribution with its tail.
 //
 // This file wires the rooms together: options say what is wanted, a process of
-// its own (teapot probe) measures, stats turn its events into numbers, ui shows
-// them. Nothing is computed here.
+// its own (teapot probe) measures, stats turn its events into numbers, and
+// ui/session shows them and reports. Nothing is computed here.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -23,21 +24,12 @@ import (
 	"teapot/probe/record"
 	"teapot/probe/sim"
 	"teapot/probe/stamp"
-	"teapot/stats"
-	"teapot/ui"
-	"teapot/ui/format"
 	"teapot/ui/options"
 	"teapot/ui/plain"
-	"teapot/ui/report"
+	"teapot/ui/session"
 )
 
-const (
-	exitFailure = 1
-
-	snapshotEvery = 50 * time.Millisecond // the fastest pane draws ten times a second
-	progressEvery = 5 * time.Second       // between two lines while a report is measured
-	endLimit      = 5 * time.Second       // for a source that was told to end
-)
+const exitFailure = 1
 
 func main() {
 	// A closed stdout is an error of the write that notices it, and a quiet
@@ -121,263 +113,80 @@ func runEngine(o *options.Options) (int, error) {
 }
 
 // watch is the live screen, or a plain line a second where there is none.
-func watch(o *options.Options) (int, error) {
-	s, err := openLive(o)
-	if err != nil {
-		return failure(err), err
-	}
-	defer s.close()
-	return s.show()
-}
+func watch(o *options.Options) (int, error) { return live(o, (*session.Session).Show) }
 
 // measure is the report without a screen.
-func measure(o *options.Options) (int, error) {
-	ctx, sig := plain.UntilSignal()
-	s, err := openLive(o)
+func measure(o *options.Options) (int, error) { return live(o, (*session.Session).Measure) }
+
+// live starts what the options name (engines, the recording, the probe) and
+// has the session that is made of it.
+func live(o *options.Options, have func(*session.Session) (int, error)) (int, error) {
+	s, err := session.New(o)
+	if err != nil {
+		return exitFailure, err
+	}
+	urls, err := targets(o)
+	if err != nil {
+		return exitFailure, err
+	}
+	engines, urls, err := probe.StartEngines(urls, o.RunSeed())
+	defer probe.CloseEngines(engines)
 	if err != nil {
 		return failure(err), err
 	}
-	defer s.close()
-	if term.IsTerminal(os.Stderr.Fd()) { // somebody waits for it
-		tick := time.NewTicker(progressEvery)
-		defer tick.Stop()
-		go func() {
-			_ = plain.Run(ctx, os.Stderr, s.feed.Snapshot, tick.C, s.feed.Done(), plain.Options{ASCII: o.ASCII()})
-		}()
+	var rec *record.Recorder
+	var file io.Closer
+	if o.Record != "" {
+		if rec, err = record.Create(o.Record, o.SaveText); err != nil {
+			return exitFailure, err
+		}
+		file = rec
 	}
-	select {
-	case <-s.feed.Done():
-	case <-ctx.Done():
-	case err := <-s.failed:
-		return exitFailure, err
-	}
-	s.end()
-	return s.finish(sig(), false)
-}
-
-// replay shows a recording as if it happened now, or reports on it.
-func replay(o *options.Options) (int, error) {
-	s, err := openFile(o)
+	source, err := probe.Watch(o.Config(urls), rec)
 	if err != nil {
 		return exitFailure, err
 	}
-	defer s.close()
-	return s.show()
+	s.Start(session.Source{Next: source.Next, Stop: source.Stop, Live: source, Recording: file})
+	defer s.Close()
+	return have(s)
 }
 
-// session is one run as its viewer has it: where events come from, the numbers
-// they become, and what has to be ended afterwards.
-type session struct {
-	o       *options.Options
-	engines []*probe.EngineProc
-	source  *probe.Source // nil in a replay
-	rec     *record.Recorder
-	feed    *stats.Feed
-	failed  chan error // the first fault of the goroutine that feeds
-	stop    func()
-	damage  func() string // of the recording that is replayed
-	log     *plain.Log    // nil: none
+// targets are the addresses to watch: those given, or what answers on this
+// machine.
+func targets(o *options.Options) ([]string, error) {
+	if len(o.URLs) > 0 {
+		return o.URLs, nil
+	}
+	found := probe.FindLocal(context.Background(), probe.LocalPorts[:])
+	if len(found) == 0 {
+		return nil, probe.NoneFound()
+	}
+	for i, f := range found {
+		fmt.Fprintf(os.Stderr, "teapot: %s %s\n", []string{"watching", "there is also"}[min(i, 1)], f)
+	}
+	return []string{found[0].URL}, nil
 }
 
-// newSession opens the log, if there is to be one: a file, or with -v and no
-// screen standard error.
-func newSession(o *options.Options) (*session, error) {
-	s := &session{o: o}
-	switch {
-	case o.Log != "":
-		f, err := os.OpenFile(o.Log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-		if err != nil {
-			return s, fmt.Errorf("write the log: %w", err)
-		}
-		s.log = plain.NewLog(f)
-	case o.Verbose && (o.Command == options.Report || !screen(os.Stdout)):
-		s.log = plain.NewLog(os.Stderr)
+// replay shows a recording, or a stream of events on standard input, as if it
+// happened now, or reports on it.
+func replay(o *options.Options) (int, error) {
+	s, err := session.New(o)
+	if err != nil {
+		return exitFailure, err
 	}
-	return s, nil
-}
-
-// openLive starts what the options name: engines, the recording, the probe.
-func openLive(o *options.Options) (s *session, err error) {
-	if s, err = newSession(o); err != nil {
-		return s, err
-	}
-	defer func() {
-		if err != nil {
-			s.close()
-		}
-	}()
-	if err := report.Writable(o.Output); err != nil {
-		return s, err
-	}
-	urls := o.URLs
-	if len(urls) == 0 {
-		found := probe.FindLocal(context.Background(), probe.LocalPorts[:])
-		if len(found) == 0 {
-			return s, probe.NoneFound()
-		}
-		for i, f := range found {
-			fmt.Fprintf(os.Stderr, "teapot: %s %s\n", []string{"watching", "there is also"}[min(i, 1)], f)
-		}
-		urls = []string{found[0].URL}
-	}
-	if s.engines, urls, err = probe.StartEngines(urls, o.RunSeed()); err != nil {
-		return s, err
-	}
-	if o.Record != "" {
-		if s.rec, err = record.Create(o.Record, o.SaveText); err != nil {
-			return s, err
-		}
-	}
-	if s.source, err = probe.Watch(o.Config(urls), s.rec); err != nil {
-		return s, err
-	}
-	s.run(s.source.Next, s.source.Stop)
-	return s, nil
-}
-
-// openFile opens a recording, or a stream of events on standard input.
-func openFile(o *options.Options) (*session, error) {
 	r, f, err := record.Open(o.File)
 	if err != nil {
-		return nil, err
+		return exitFailure, err
 	}
 	speed := o.Speed
-	if o.File == "-" || !screen(os.Stdout) {
+	if o.File == "-" || !session.Screen(os.Stdout) {
 		speed = 0 // a live stream sets its own pace, and nobody watches a report
 	}
-	s, err := newSession(o)
-	if err != nil {
-		return s, err
-	}
-	s.run(record.NewPlayer(r.Next, speed, time.Sleep).Next, func() { f.Close() })
-	s.damage = r.Damage
-	return s, nil
-}
-
-// run feeds the statistics on a goroutine of its own.
-func (s *session) run(next func() (event.Event, error), stop func()) {
-	s.stop = stop
-	s.failed = make(chan error, 1)
-	if s.log != nil {
-		next = s.log.Follow(next)
-	}
-	s.feed = stats.NewFeed(s.o.Stats(), next, snapshotEvery)
-	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				s.failed <- fmt.Errorf("internal fault: %v", p)
-			}
-		}()
-		_ = s.feed.Run() // a source that failed has said so in its last event
-	}()
-}
-
-// end stops the source and waits for the last of its events.
-func (s *session) end() {
-	s.stop()
-	select {
-	case <-s.feed.Done():
-	case <-s.failed:
-	case <-time.After(endLimit):
-	}
-	if s.damage != nil {
-		s.feed.Do(func(a *stats.Aggregator) { a.Damaged(s.damage()) })
-	}
-}
-
-// close ends whatever still runs.
-func (s *session) close() {
-	if s.stop != nil {
-		s.end()
-	}
-	probe.CloseEngines(s.engines)
-}
-
-// show runs the screen, or its plain form, and everything that follows it.
-func (s *session) show() (int, error) {
-	if !screen(os.Stdout) {
-		return s.lines()
-	}
-	c := ui.Config{
-		Snapshot: s.feed.Snapshot, Feed: s.feed, Failed: s.failed,
-		Window: s.o.WindowIndex(), Theme: s.o.Theme, Color: s.o.Color, Glyphs: s.o.Glyphs,
-		LowBandwidth: s.o.LowBandwidth, NoSync: s.o.NoSync, In: os.Stdin, Out: os.Stdout,
-	}
-	if s.source != nil {
-		c.Control, c.Ended = s.source.Send, s.source.Ended
-	}
-	out, err := ui.Run(context.Background(), c)
-	s.end()
-	if out.Normal() && !s.o.NoSummary {
-		table := report.Table(s.feed.Snapshot())
-		if s.o.ASCII() {
-			table = format.ASCII(table)
-		}
-		fmt.Print(table)
-	}
-	if err != nil {
-		_, reportErr := s.finish(0, true)
-		return exitFailure, errors.Join(err, reportErr)
-	}
-	return s.finish(plain.Number(out.Signal), true)
-}
-
-// lines writes a line a second, and the report at the end.
-func (s *session) lines() (int, error) {
-	ctx, sig := plain.UntilSignal()
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	to := os.Stdout
-	if toStdout := s.o.Output == "" || s.o.Output == "-"; toStdout && s.o.ReportFormat() != "text" && s.o.ReportFormat() != "none" {
-		to = os.Stderr // what reads the report wants nothing else
-	}
-	err := plain.Run(ctx, to, s.feed.Snapshot, tick.C, s.feed.Done(), plain.Options{Window: s.o.WindowIndex(), ASCII: s.o.ASCII()})
-	s.end()
-	if err != nil {
-		return 0, errors.Join(err, s.recorded())
-	}
-	return s.finish(sig(), false)
-}
-
-// finish writes the report that was asked for and settles the exit code.
-func (s *session) finish(sig int, screen bool) (int, error) {
-	snap := s.feed.Snapshot()
-	err := s.recorded()
-	if s.o.WantsReport(screen) {
-		opt := report.Options{ASCII: s.o.ASCII()}
-		if s.source != nil {
-			limits := s.o.Config(nil).Limits
-			opt.Limits = &limits
-		}
-		err = errors.Join(err, report.Write(snap, s.o.ReportFormat(), s.o.Output, opt))
-	}
-	switch {
-	case errors.Is(err, syscall.EPIPE):
-		return 0, nil
-	case err != nil:
-		return exitFailure, err
-	case sig != 0:
-		return plain.Signalled + sig, nil
-	case screen && !report.Complete(snap):
-		return 0, nil // the operator has seen it all, and quit
-	case s.source != nil && s.source.Ended() != "":
-		return exitFailure, errors.New(s.source.Ended())
-	case s.source == nil && len(snap.Targets) == 0:
-		return exitFailure, fmt.Errorf("%s: there is no event in it; %s", s.o.File, snap.Damaged)
-	}
-	code, why := report.Verdict(snap)
-	if why != "" {
-		return code, errors.New(why)
-	}
-	return code, nil
-}
-
-// recorded closes the recording.
-func (s *session) recorded() error {
-	if s.rec == nil {
-		return nil
-	}
-	return s.rec.Close()
+	s.Start(session.Source{
+		Next: record.NewPlayer(r.Next, speed, time.Sleep).Next, Stop: func() { f.Close() }, Damage: r.Damage,
+	})
+	defer s.Close()
+	return s.Show()
 }
 
 // failure is the exit code of an error before a run: that of usage when the
@@ -387,11 +196,6 @@ func failure(err error) int {
 		return options.ExitUsage
 	}
 	return exitFailure
-}
-
-// screen tells whether f is a terminal that a screen can be drawn on.
-func screen(f *os.File) bool {
-	return term.IsTerminal(f.Fd()) && os.Getenv("TERM") != "dumb"
 }
 
 func regular(f *os.File) bool {
