@@ -14,18 +14,21 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/charmbracelet/x/term"
 
 	"teapot/probe"
+	"teapot/probe/accuracy"
 	"teapot/probe/event"
 	"teapot/probe/record"
 	"teapot/probe/sim"
 	"teapot/probe/stamp"
 	"teapot/ui/options"
 	"teapot/ui/plain"
+	"teapot/ui/report"
 	"teapot/ui/session"
 )
 
@@ -42,6 +45,7 @@ func main() {
 	commands := map[options.Command]func(*options.Options) (int, error){
 		options.Watch: watch, options.Report: measure, options.Replay: replay,
 		options.Probe: runProbe, options.Engine: runEngine,
+		options.SelfTest: selfTest, options.Accuracy: measureAccuracy,
 	}
 	code, err := commands[o.Command](o)
 	if err != nil && !errors.Is(err, syscall.EPIPE) {
@@ -108,6 +112,47 @@ func runEngine(o *options.Options) (int, error) {
 	}
 	if sig() != 0 {
 		return plain.Signalled + sig(), nil
+	}
+	return 0, nil
+}
+
+// selfTest says how exact the probe is on this machine.
+func selfTest(o *options.Options) (int, error) {
+	ctx, sig := plain.UntilSignal()
+	return toOutput(o, sig, func(w io.Writer) error {
+		return accuracy.SelfTest(ctx, o.Duration, o.ReportFormat() == "json", w)
+	})
+}
+
+// measureAccuracy does so beside other clients. It is also the server that all
+// of them read.
+func measureAccuracy(o *options.Options) (int, error) {
+	ctx, sig := plain.UntilSignal()
+	if o.Serve != "" {
+		if err := accuracy.Serve(ctx, accuracy.Transport(o.Serve), o.WorkDir, os.Stdin, os.Stdout); err != nil {
+			return exitFailure, err
+		}
+		return 0, nil
+	}
+	a := accuracy.Options{Rounds: o.Rounds, For: o.Duration, Version: options.Release, Log: os.Stderr}
+	return toOutput(o, sig, func(w io.Writer) error { return accuracy.Run(ctx, a, w) })
+}
+
+// toOutput collects a text and writes it where the options want it.
+func toOutput(o *options.Options, sig func() int, write func(io.Writer) error) (int, error) {
+	if err := report.Writable(o.Output); err != nil {
+		return exitFailure, err
+	}
+	var text strings.Builder
+	err := write(&text)
+	switch {
+	case sig() != 0:
+		return plain.Signalled + sig(), nil
+	case err == nil:
+		err = report.Save(o.Output, text.String())
+	}
+	if err != nil {
+		return exitFailure, err
 	}
 	return 0, nil
 }

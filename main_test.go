@@ -825,3 +825,35 @@ func TestFloors(t *testing.T) {
 		}
 	}
 }
+
+// What the self-test says of a machine hangs together, however busy it is.
+func TestSelfTest(t *testing.T) {
+	stdout, stderr, code := run(t, "selftest", "-d", "1s", "--output-format", "json")
+	if code != 0 {
+		t.Fatalf("code %d: %s", code, stderr)
+	}
+	var f struct {
+		Source   string  `json:"stamp_source"`
+		Streams  int     `json:"streams"`
+		Tokens   int     `json:"tokens"`
+		Missing  int     `json:"tokens_missing"`
+		P50      float64 `json:"error_p50_ms"`
+		P99      float64 `json:"error_p99_ms"`
+		Max      float64 `json:"error_max_ms"`
+		Trust    float64 `json:"trusted_from_ms"`
+		Disowned float64 `json:"disowned_share"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &f); err != nil {
+		t.Fatal(err)
+	}
+	if f.Streams != 8 || f.Tokens != 8*625 || f.Missing != 0 || f.Source == "" {
+		t.Errorf("%+v", f)
+	}
+	if f.P50 > f.P99 || f.P99 > f.Max || f.Trust != 10*f.P99 || f.Disowned < 0 || f.Disowned > 1 {
+		t.Errorf("%+v", f)
+	}
+	stdout, _, code = run(t, "selftest", "-d", "200ms")
+	if code != 0 || !strings.Contains(stdout, "Believe a gap percentile on this machine from about") {
+		t.Errorf("code %d: %s", code, stdout)
+	}
+}

@@ -22,6 +22,8 @@ func (p *parser) arguments(word string) error {
 		return o.replay(g.Replay.File)
 	case "engine":
 		return o.engine(g.Engine.Profile)
+	case "selftest", "accuracy":
+		return nil
 	}
 	return o.endpoints(g.Watch.URL, "")
 }

@@ -13,7 +13,10 @@ import (
 const (
 	gentlePause    = 250 * time.Millisecond // between two requests of a stream, unless a load was asked for
 	reportDuration = 30 * time.Second       // of a report that was given no limit
-	grace          = 10 * time.Second       // for requests in flight when the run's limit is reached
+	// How long a self-test, and each load of the accuracy measurement, streams.
+	selfTestDuration = 10 * time.Second
+	accuracyDuration = 3 * time.Second
+	grace            = 10 * time.Second // for requests in flight when the run's limit is reached
 )
 
 // Pause is the time between two requests of one stream: 250 ms as long as

@@ -113,6 +113,26 @@ Serve the built-in engine over HTTP: OpenAI's chat and completions, streamed,
   teapot engine article --addr 127.0.0.1:8000
   teapot engine preemption --seed 7 --truth truth.ndjson
 `
+	case command == "selftest":
+		return `Usage: teapot selftest [flags]
+
+Read a server that writes tokens on a schedule and remembers when, for ten
+seconds, and say how far the probe's gaps are from the server's on this
+machine, and which percentiles may be believed.
+
+  teapot selftest
+  teapot selftest -d 30s --output-format json
+`
+	case command == "accuracy":
+		return `Usage: teapot accuracy [flags]
+
+The self-test at length: loads up to 256 streams, over HTTP, TLS, HTTP/2 and a
+unix socket, with and without a screen, beside a C client and two Python ones
+on aiohttp, which are built and installed on the way. It takes ten minutes.
+
+  teapot accuracy -o docs/accuracy.md
+  teapot accuracy --rounds 1 -d 1s
+`
 	case named:
 		return `Usage: teapot watch [URL...] [flags]
 
@@ -139,6 +159,8 @@ Commands (teapot COMMAND -h says more):
   replay FILE        the screen of a recording, - for standard input
   probe URL...       events on standard output
   engine [PROFILE]   the built-in engine as a server for others
+  selftest           how exact teapot is on this machine, in ten seconds
+  accuracy           the same beside other clients, in ten minutes
 `
 }
 

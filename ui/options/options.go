@@ -21,6 +21,9 @@ const (
 	Replay Command = "replay" // the screen or the report of a recording
 	Probe  Command = "probe"  // events on standard output
 	Engine Command = "engine" // the built-in engine as a server
+
+	SelfTest Command = "selftest" // how exact teapot is on this machine, in ten seconds
+	Accuracy Command = "accuracy" // the same beside other clients, in minutes
 )
 
 // Options is everything a person asked for, checked and with defaults filled
@@ -43,14 +46,14 @@ type Options struct {
 	Concurrency    int           `name:"concurrency" short:"c" type:"opt" group:"load" placeholder:"N" default:"1" min:"1" max:"4096" eg:"-c 4" on:"watch report probe" help:"Streams at the same time. With --rate: the most in flight, then 128 unless given."`
 	Rate           float64       `name:"rate" type:"opt" group:"load" placeholder:"R" default:"0" min:"0" max:"100000" eg:"--rate 2.5" on:"watch report probe" help:"Requests a second on a fixed schedule (open loop). 0: each stream sends its next request after the last one ended (closed loop)."`
 	Requests       int           `name:"requests" short:"n" type:"opt" group:"load" placeholder:"N" default:"0" min:"0" max:"1000000000" eg:"-n 500" on:"watch report probe" help:"Stop after N measured requests of each endpoint. 0: no limit."`
-	Duration       time.Duration `name:"duration" short:"d" type:"opt" group:"load" placeholder:"T" default:"0" min:"100ms" max:"8760h" zero:"ok" eg:"-d 60s" on:"watch report probe" help:"No new request after T; those in flight get 10 s more. 0: no limit. On report 30s unless -n or -d is given."`
+	Duration       time.Duration `name:"duration" short:"d" type:"opt" group:"load" placeholder:"T" default:"0" min:"100ms" max:"8760h" zero:"ok" eg:"-d 60s" on:"watch report probe selftest accuracy" help:"No new request after T; those in flight get 10 s more. 0: no limit. On report 30s unless -n or -d is given."`
 	Arrival        string        `name:"arrival" type:"opt" group:"load" placeholder:"HOW" default:"constant" values:"constant,poisson" on:"watch report probe" help:"Spacing of the requests of --rate: constant or poisson."`
 	Seed           uint64        `name:"seed" type:"opt" group:"load" placeholder:"N" default:"0" eg:"--seed 7" on:"watch report probe engine" help:"Seed of the schedule, the prompts and the built-in engine. 0: a new one for each run."`
 	Warmup         int           `name:"warmup" type:"opt" group:"load" placeholder:"N" default:"1" min:"0" max:"100000" eg:"--warmup 1" on:"watch report probe" help:"Requests per endpoint that are sent first and left out of the statistics."`
 	MaxTotalTokens int           `name:"max-total-tokens" type:"opt" group:"load" placeholder:"N" default:"0" min:"0" max:"1000000000000" eg:"--max-total-tokens 100000" on:"watch report probe" help:"Stop when prompt and output tokens together reach N: a brake for paid endpoints. 0: no limit."`
 
 	Model        string   `name:"model" short:"m" type:"opt" group:"request" placeholder:"NAME" on:"watch report probe" help:"Model to ask for. Unset: the first one the endpoint lists."`
-	API          string   `name:"api" type:"opt" group:"request" placeholder:"API" default:"auto" values:"auto,chat,completions" on:"watch report probe" help:"Dialect to speak: auto, chat or completions."`
+	API          string   `name:"api" type:"opt" group:"request" placeholder:"API" default:"auto" values:"auto,chat,completions,responses,anthropic,ollama,ollama-generate,llamacpp,lmstudio,sglang,tgi,triton,gemini,koboldcpp" on:"watch report probe" help:"Dialect to speak: auto, or one of OpenAI's (chat, completions, responses), anthropic, or an engine's own (ollama, ollama-generate, llamacpp, lmstudio, sglang, tgi, triton, gemini, koboldcpp)."`
 	Prompt       string   `name:"prompt" type:"opt" group:"request" placeholder:"TEXT" on:"watch report probe" help:"Prompt to send instead of a made-up one."`
 	PromptFile   string   `name:"prompt-file" type:"opt" group:"request" placeholder:"FILE" on:"watch report probe" help:"Prompts to send in turn, one a line."`
 	PromptTokens int      `name:"prompt-tokens" type:"opt" group:"request" placeholder:"N" default:"128" min:"1" max:"1000000" eg:"--prompt-tokens 512" on:"watch report probe" help:"Length of the made-up prompts in tokens, about."`
@@ -72,8 +75,8 @@ type Options struct {
 	Retention    time.Duration `name:"retention" type:"opt" group:"stats" placeholder:"T" default:"15m" min:"1m" max:"24h" eg:"--retention 1h" on:"watch report replay" help:"How far back the charts and lists go."`
 	ExcludeLate  bool          `name:"exclude-late" type:"opt" group:"stats" on:"watch report replay" help:"Leave out of the percentiles what this client took late."`
 
-	OutputFormat string  `name:"output-format" type:"opt" group:"output" placeholder:"FORMAT" values:",text,json,markdown,none" on:"watch report replay" help:"Report at the end: text, json, markdown or none. Unset: by the ending of -o (.json, .md), else text."`
-	Output       string  `name:"output" short:"o" type:"opt" group:"output" placeholder:"FILE" on:"watch report replay" help:"Write the report to FILE instead of standard output (-)."`
+	OutputFormat string  `name:"output-format" type:"opt" group:"output" placeholder:"FORMAT" values:",text,json,markdown,none" on:"watch report replay selftest" help:"Report at the end: text, json, markdown or none. Unset: by the ending of -o (.json, .md), else text."`
+	Output       string  `name:"output" short:"o" type:"opt" group:"output" placeholder:"FILE" on:"watch report replay selftest accuracy" help:"Write the report to FILE instead of standard output (-)."`
 	Record       string  `name:"record" type:"opt" group:"output" placeholder:"FILE" on:"watch report" help:"Write the session's events to FILE, for teapot replay."`
 	SaveText     bool    `name:"save-text" type:"opt" group:"output" on:"watch report probe" help:"Let the text of replies into recordings."`
 	NoSummary    bool    `name:"no-summary" type:"opt" group:"output" on:"watch replay" help:"Leave no table behind when the screen closes."`
@@ -93,6 +96,12 @@ type Options struct {
 	Verbose     bool   `name:"verbose" short:"v" type:"opt" group:"general" on:"all" help:"Say why an engine or a dialect was chosen."`
 	Version     bool   `name:"version" short:"V" type:"opt" group:"general" on:"all" help:"Print the version, then exit."`
 	Help        bool   `name:"help" short:"h" type:"opt" group:"general" on:"all" help:"Print this help; teapot COMMAND -h prints less, then exit."`
+
+	Rounds int `name:"rounds" type:"opt" group:"output" placeholder:"N" default:"3" min:"1" max:"100" eg:"--rounds 3" on:"accuracy" help:"How often each client takes each load; the median counts."`
+
+	// Serve and WorkDir make a process the scheduled server of a measurement.
+	Serve   string `name:"serve" type:"opt" hidden:"" values:",http,https,h2,unix" on:"accuracy"`
+	WorkDir string `name:"work-dir" type:"opt" hidden:"" on:"accuracy"`
 
 	// Child is set by teapot on the processes it starts itself: end when
 	// standard input ends.

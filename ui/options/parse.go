@@ -49,9 +49,13 @@ type grammar struct {
 	Engine struct {
 		Profile []string `arg:"" optional:""`
 	} `cmd:""`
+	SelfTest struct{} `cmd:"" name:"selftest"`
+	Accuracy struct{} `cmd:""`
 }
 
-func commandNames() []string { return []string{"watch", "demo", "report", "replay", "probe", "engine"} }
+func commandNames() []string {
+	return []string{"watch", "demo", "report", "replay", "probe", "engine", "selftest", "accuracy"}
+}
 
 // Parse reads the arguments (without the program's name), the environment and
 // the settings file. It returns the options and GoOn; or nil and the code to
@@ -210,8 +214,14 @@ func (o *Options) fill() {
 	if o.Rate > 0 && !o.Given("concurrency") {
 		o.Concurrency = 128
 	}
-	if o.Command == Report && !o.Given("duration") && !o.Given("requests") {
+	switch {
+	case o.Given("duration"):
+	case o.Command == Report && !o.Given("requests"):
 		o.Duration = reportDuration
+	case o.Command == SelfTest:
+		o.Duration = selfTestDuration
+	case o.Command == Accuracy:
+		o.Duration = accuracyDuration
 	}
 	if o.OutputFormat == "" {
 		o.OutputFormat = formatOf(o.Output)

@@ -2,6 +2,7 @@ package options
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -58,7 +59,7 @@ func (r *resolver) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (an
 
 // settable tells whether a flag can be set elsewhere than on the command line.
 func settable(name string) bool {
-	return name != "help" && name != "version" && name != "child"
+	return !slices.Contains([]string{"help", "version", "child", "serve", "work-dir"}, name)
 }
 
 // inFile tells whether a flag can be a key of the settings file.

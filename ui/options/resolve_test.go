@@ -94,6 +94,8 @@ func TestPrecedence(t *testing.T) {
 			args = []string{"replay", "-"}
 		case strings.Contains(on, " engine "):
 			args = []string{"engine"}
+		default:
+			args = strings.Fields(on)[:1]
 		}
 		if f.Name == "arrival" {
 			args = append(args, "--rate=1")
