@@ -47,6 +47,7 @@ type Aggregator struct {
 	endedIDs log[uint64]
 
 	floor    floor
+	pauses   pauses
 	lane     lane
 	notes    log[event.Note]
 	finished *event.Finished
@@ -65,7 +66,7 @@ func NewAggregator(c Config) *Aggregator {
 		config: c, levels: newLevels(c),
 		targets: map[uint32]*target{}, lives: map[uint64]*life{},
 		ended: map[uint64]struct{}{}, endedIDs: log[uint64]{keep: maxEnded},
-		floor: floor{late: newDist(coarse)},
+		floor: newFloor(),
 		lane:  lane{log: log[LaneEvent]{keep: keptLane}}, notes: log[event.Note]{keep: keptNotes},
 	}
 }
@@ -92,7 +93,9 @@ func (a *Aggregator) Add(ev event.Event) {
 	}
 	switch ev := ev.(type) {
 	case *event.Token:
-		a.floor.token(ev)
+		if read := ev.At + min(max(ev.Late, 0), maxTime); !a.pauses.spans(ev.At, read, read) {
+			a.floor.token(ev)
+		}
 		if l := a.lives[ev.Request]; l != nil {
 			l.t.token(l, ev)
 		}
@@ -103,6 +106,7 @@ func (a *Aggregator) Add(ev event.Event) {
 	case *event.Start:
 		a.begin(ev)
 	case *event.Headers:
+		a.floor.stream(ev.Source)
 		if l := a.lives[ev.Request]; l != nil {
 			l.t.headers(l, ev)
 		}
@@ -150,7 +154,7 @@ func (a *Aggregator) target(id uint32) *target {
 	t := a.targets[id]
 	if t == nil && len(a.targets) < maxTargets {
 		t = newTarget(id, &a.config, a.levels)
-		t.since = a.now
+		t.since, t.pauses, t.lane = a.now, &a.pauses, &a.lane
 		a.targets[id] = t
 		i, _ := slices.BinarySearchFunc(a.order, id, func(t *target, id uint32) int { return int(int64(t.info.ID) - int64(id)) })
 		a.order = slices.Insert(a.order, i, t)
@@ -184,6 +188,9 @@ func (a *Aggregator) begin(ev *event.Start) {
 		delete(a.lives, lost.start.Request)
 	}
 	a.lives[ev.Request] = l
+	if ev.Scheduled > 0 && !ev.Warmup {
+		a.floor.lagged(ev.At, ev.At-ev.Scheduled)
+	}
 }
 
 func (a *Aggregator) end(ev *event.End) {
@@ -225,16 +232,23 @@ func (a *Aggregator) remember(id uint64) {
 
 func (a *Aggregator) heartbeat(ev *event.Floor) {
 	from := a.floor.lastAt
-	a.floor.heartbeat(ev)
+	stopped := a.pauses.beat(ev)
+	if stopped > 0 {
+		a.stopped(ev, stopped)
+	}
+	if by := a.pauses.step(ev); by != 0 && stopped == 0 {
+		a.stepped(ev, by)
+	}
+	a.floor.heartbeat(ev, stopped > 0)
 	for _, t := range a.order {
-		if c := t.series.At(ev.At); c != nil {
+		if c := t.series.At(ev.At); c != nil && stopped == 0 {
 			c.HostStall = max(c.HostStall, ev.Overshoot)
 		}
 		if ev.Overshoot >= hostStall {
 			t.spikes.ours(from, ev.At, ev.Overshoot)
 		}
 	}
-	if ev.Overshoot >= hostStall {
+	if ev.Overshoot >= hostStall && stopped == 0 {
 		a.lane.put(ev.At, LaneHostStall, 0, time.Duration(ev.Overshoot).Round(time.Millisecond).String())
 	}
 }
@@ -246,6 +260,7 @@ func (a *Aggregator) dropped(ev *event.Dropped) {
 	if ev.Events == 0 {
 		return
 	}
+	a.pauses.lost(ev.At)
 	for _, l := range a.lives {
 		l.lossy, l.ours = true, true
 	}

@@ -46,7 +46,7 @@ func TestFloorCounts(t *testing.T) {
 	want := Floor{
 		Source: event.SourceKernel, LateMax: 100_000, Overshoot: 19 * ms, SessionOvershoot: 19 * ms,
 		Merged: 1, Reads: 100, DroppedTexts: 7, DroppedEvents: 3, HostStalls: 10, GC: 20, RTT: 59, RSS: 1000, Word: "dropping",
-		LateP50: f.LateP50, LateP99: f.LateP99,
+		LateP50: f.LateP50, LateP99: f.LateP99, P99: f.LateP99, SessionP99: f.LateP99, MergedReads: 1,
 	}
 	if f != want {
 		t.Errorf("%+v, want %+v", f, want)

@@ -49,28 +49,35 @@ type window struct {
 	geom   geometry
 	counts []uint32
 	total  uint64 // samples in counts
+	// Nothing was added outside of low..high since the last reset.
+	low, high int
 }
 
 func newWindow(g geometry) window {
-	return window{geom: g, counts: make([]uint32, g.index(hour)+1)}
+	w := window{geom: g, counts: make([]uint32, g.index(hour)+1)}
+	w.low = len(w.counts)
+	return w
 }
 
 func (w *window) add(i int, n uint64) {
 	w.counts[i] += uint32(n)
 	w.total += n
+	w.low, w.high = min(w.low, i), max(w.high, i+1)
 }
 
 // sub takes out a second that was added before.
-func (w *window) sub(h *hdr.PackedHistogram) {
-	for v, n := range h.ForEachBucket {
-		w.counts[w.geom.index(v)] -= uint32(n)
-		w.total -= uint64(n)
-	}
+func (w *window) sub(s *slot) {
+	s.each(w.geom, func(i int, n uint64) {
+		w.counts[i] -= uint32(n)
+		w.total -= n
+	})
 }
 
 func (w *window) reset() {
-	clear(w.counts)
-	w.total = 0
+	if w.low < w.high {
+		clear(w.counts[w.low:w.high])
+	}
+	w.total, w.low, w.high = 0, len(w.counts), 0
 }
 
 // exact is the number of samples, and values the bucket tops at the given
@@ -80,7 +87,7 @@ func (w *window) exact() uint64 { return w.total }
 func (w *window) values(ranks []uint64) []int64 {
 	out := make([]int64, len(ranks))
 	order := ascending(ranks)
-	sum, i := uint64(0), 0
+	sum, i := uint64(0), min(w.low, len(w.counts))
 	for _, at := range order {
 		for sum < ranks[at] && i < len(w.counts) {
 			// Whole blocks that do not reach the rank are skipped at once.

@@ -85,6 +85,7 @@ var readingRules = [...]rule{
 	{"hitch", 1, sayHitch},
 	{"stalls", 1, sayStalls},
 	{"ours", 0, sayOurs},
+	{"transport", 0, sayTransport},
 	{"floor", 2, sayFloor},
 	{"cause", 1, sayCause},
 	{"advice: mean", 2, adviseMean},

@@ -206,6 +206,15 @@ func sayOurs(r *tailRead) string {
 	return upper(what) + " left out of the percentiles: read too late to tell the server's part."
 }
 
+func sayTransport(r *tailRead) string {
+	x := r.f.Transport
+	if x.Count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s in all) left out of the percentiles as the transport's: on a new connection the first window was full, and the server had to wait one round trip.",
+		upper(count(x.Count, "gap")), span(x.Total))
+}
+
 func sayFloor(r *tailRead) string {
 	if r.t.Floor == nil || r.t.Floor.LateP99 == 0 {
 		return ""

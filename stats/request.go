@@ -34,6 +34,10 @@ type arrival struct {
 	event   int   // from 1
 	ours    bool
 	burst   bool // it came in the same read as the one before
+	shared  bool // the same, whether or not that read was late
+
+	paused    bool // the probe was not running at some time of the gap
+	transport bool // the gap is the stop of a new connection's full window
 }
 
 // life is one request from its start to its end.
@@ -52,8 +56,11 @@ type life struct {
 	oneRead     bool  // every event shares the read of the first
 	lossy       bool  // events of it were dropped: its spans cannot be trusted
 	ours        bool  // so the next gap is this client's
+	paused      bool  // the probe was stopped meanwhile: its spans say nothing
+	flight      flight
 
 	gapSum, mergedSum int64
+	transportSum      int64
 	maxGap            int64
 	stalls            int
 	counted           int64   // tokens counted so far
@@ -80,6 +87,7 @@ func newLife(t *target, s *event.Start) *life {
 	if t.levels.perGap {
 		l.own = make([]score, len(t.levels.list))
 	}
+	l.flight.begin(s)
 	return l
 }
 
@@ -87,8 +95,11 @@ func newLife(t *target, s *event.Start) *life {
 // the gaps stays the span from the first token to the last.
 func (l *life) take(ev *event.Token) arrival {
 	at := max(ev.At, l.start.At, l.last)
-	a := arrival{at: at, late: ev.Late, k: int64(min(ev.K, maxK)), ours: ev.Merged || l.ours, burst: ev.Burst > 0 && !ev.Merged}
+	a := arrival{at: at, late: ev.Late, k: int64(min(ev.K, maxK)), ours: ev.Merged || l.ours, burst: ev.Burst > 0 && !ev.Merged, shared: ev.Burst > 0}
 	l.ours = false
+	if from := max(l.last, l.start.At); l.t.pauses.spans(from, at, at+min(max(ev.Late, 0), maxTime)) {
+		a.ours, a.paused, l.paused = true, true, true
+	}
 	if l.events == 0 {
 		l.first = at
 		a.gap = at - l.start.At
@@ -152,7 +163,7 @@ func (l *life) medianBefore(ev int) int64 {
 // isBuffered tells whether the reply was handed over whole.
 func (l *life) isBuffered() bool {
 	tokens := max(l.n, int64(l.events), l.known)
-	if tokens < bufferedTokens || l.events == 0 || l.lossy {
+	if tokens < bufferedTokens || l.events == 0 || l.broken() {
 		return false
 	}
 	spread := l.last - l.first
@@ -176,7 +187,7 @@ func (l *life) finish(ev *event.End) {
 		l.status = ev.Status
 	}
 	l.buffered = l.buffered || l.holding && l.isBuffered()
-	if more := l.n - l.n1; ev.Class.OK() && more > 0 && l.last > l.first && !l.buffered && !l.lossy {
+	if more := l.n - l.n1; ev.Class.OK() && more > 0 && l.last > l.first && !l.buffered && !l.broken() {
 		l.tpot = (l.last - l.first + more/2) / more
 	}
 }
@@ -185,8 +196,11 @@ func (l *life) finish(ev *event.End) {
 func (l *life) ttft() (int64, bool) { return l.first - l.start.At, l.events > 0 }
 
 func (l *life) e2e() (int64, bool) {
-	return l.last - l.start.At, l.events > 0 && l.ended && l.end.Class.OK() && !l.lossy
+	return l.last - l.start.At, l.events > 0 && l.ended && l.end.Class.OK() && !l.broken()
 }
+
+// broken tells whether a span of the request may hold what nobody saw.
+func (l *life) broken() bool { return l.lossy || l.paused }
 
 // tokens is the best count of the stream's tokens at this moment.
 func (l *life) tokens() int64 {
@@ -228,6 +242,7 @@ func (l *life) request() Request {
 		Last: l.last, TPOT: l.tpot, MaxGap: l.maxGap, N: int(l.tokens()), Events: l.events, Stalls: l.stalls,
 		Class: l.end.Class, Status: l.status, Message: oneLine(l.end.Message), Warmup: l.start.Warmup,
 		Gaps: l.gapSum, Merged: l.mergedSum, Buffered: l.buffered, Slot: l.start.Slot,
+		Transport: l.transportSum,
 	}
 	if ttft, ok := l.ttft(); ok {
 		r.First, r.TTFT = l.first, ttft

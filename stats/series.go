@@ -65,7 +65,9 @@ type Column struct {
 	Over      uint64 // gaps above the gap SLO
 	Errors    uint64 // failed requests that were not timeouts
 	Timeouts  uint64
-	Ours      Summary // gaps left out because they are this client's
+	Ours      Summary // gaps left out because they are not the server's: drawn hollow
+	Transport uint64  // of Ours, those that are the transport's and not this client's
+	Late      Summary // of Gap, those read late by a large part of them: drawn hollow too
 	HostStall int64   // worst oversleep of the heartbeat, ns
 	Heat      [len(HeatEdges)]uint32
 }
@@ -74,6 +76,8 @@ func (c *Column) merge(o *Column) {
 	c.Gap.Merge(o.Gap)
 	c.TTFT.Merge(o.TTFT)
 	c.Ours.Merge(o.Ours)
+	c.Transport += o.Transport
+	c.Late.Merge(o.Late)
 	c.Tokens += o.Tokens
 	c.Over += o.Over
 	c.Errors += o.Errors

@@ -19,22 +19,19 @@ func (t *target) settle(l *life, a arrival) {
 		if a.ours {
 			limit = 0
 		}
-		l.play.first(a.at, a.gap, limit, d, k, to)
+		l.play.first(a.at, a.gap, limit, d, k, a.ours, to)
 		return
 	}
-	tardy := a.gap >= tardyGap && a.late >= a.gap/tardyPart
-	ours := a.ours || tardy && t.config.ExcludeLate
+	tardy := a.gap >= tardyGap && a.late >= a.gap/tardyPart && !a.paused
+	excluded := tardy && t.config.ExcludeLate && !a.ours && !a.transport
+	ours := a.ours || excluded
 	for _, y := range to {
-		y.gaps++
-		if a.k == 0 {
-			y.unknown++
-		}
-		if a.burst {
-			y.bursts++
-		}
-		if tardy {
-			y.tardy++
-		}
+		y.countGap(a, tardy, excluded)
+	}
+	if a.transport || a.paused {
+		l.play.next(a.at, a.gap, d, k, true, to)
+		t.apart(l, a, to)
+		return
 	}
 	stall := t.history.stalled(a.at-a.gap, a.gap, t.d[mGap], func() int64 { return l.medianBefore(a.event) })
 	if stall {
@@ -48,28 +45,34 @@ func (t *target) settle(l *life, a arrival) {
 		t.setAside(a, to)
 		return
 	}
+	t.enter(l, a, tardy, stall, to)
+}
+
+// enter lets a gap of the server's into every figure of gaps.
+func (t *target) enter(l *life, a arrival, tardy, stall bool, to [2]*tally) {
 	t.gap(l, a.at, a.gap, false, to)
+	if c := t.series.At(a.at); c != nil && tardy {
+		c.Late.Add(a.gap)
+	}
+	if !a.burst {
+		t.follow(l, a)
+	}
 	if a.k > 0 {
 		each := a.gap / a.k
 		t.d[mITL].record(a.at, each, uint64(a.k), a.gap)
 		t.judgeOwn(l, mITL, each, uint64(a.k), false, to)
+	}
+	if !stall && t.history.stutters(a.at-a.gap, a.gap, t.d[mGap]) {
+		for _, y := range to {
+			y.stutters++
+			y.stutterTotal += a.gap
+		}
 	}
 	if stall {
 		t.stall(l, a.gap, to)
 		if i := l.cell(a.event); i >= 0 {
 			l.cells.edit(i).Stall = true
 		}
-	}
-}
-
-// setAside keeps a gap of our own making out of every percentile, and in sums.
-func (t *target) setAside(a arrival, to [2]*tally) {
-	for _, y := range to {
-		y.merged++
-		y.mergedSum += a.gap
-	}
-	if c := t.series.At(a.at); c != nil {
-		c.Ours.Add(a.gap)
 	}
 }
 
@@ -115,6 +118,10 @@ func (t *target) stall(l *life, length int64, to [2]*tally) {
 func (t *target) finish(l *life, ev *event.End) {
 	if t.slots[l.start.Slot] == l {
 		t.flying--
+	}
+	t.level.over(l.start.Request)
+	if from := max(l.last, l.start.At); t.pauses.spans(from, max(ev.At, from), ev.At) {
+		l.paused = l.paused || ev.Class.Censored()
 	}
 	switch {
 	case ev.SentAgain():
@@ -204,23 +211,11 @@ func (t *target) endings(l *life, ev *event.End, to [2]*tally) {
 	}
 }
 
-func (t *tally) countEnd(c event.Class) {
-	t.countClass(c)
-	switch {
-	case c.OK():
-		t.ok++
-		if c == event.OKShort {
-			t.short++
-		}
-	case c.Failed():
-		t.failed++
-	default:
-		t.aborted++
-	}
-}
-
 // value gives a finished request's figure; false when it has none.
 func (l *life) value(m metric) (int64, bool) {
+	if l.paused && m != mLate {
+		return 0, false // the probe was not there to see it
+	}
 	switch m {
 	case mTTFT:
 		return l.ttft()
@@ -252,14 +247,14 @@ func timeout(l *life, ev *event.End) int64 {
 // censored enters what a timeout cut short: it is known only to be at least as
 // long as the limit, and pushes the tail up instead of vanishing from it.
 func (t *target) censored(l *life, ev *event.End, at int64, to [2]*tally) {
-	if !ev.Class.Censored() || l.lossy {
+	if !ev.Class.Censored() || l.broken() {
 		return
 	}
 	limit := timeout(l, ev)
 	if l.events == 0 {
 		t.censor(mTTFT, at, limit, to)
 		if s := l.start.Scheduled; s > 0 {
-			t.censor(mSchedTTFT, at, limit+l.start.At-s, to)
+			t.censor(mSchedTTFT, at, limit+max(l.start.At-s, 0), to)
 		}
 		if c := t.series.At(at); c != nil {
 			c.TTFT.Add(limit)
@@ -269,6 +264,9 @@ func (t *target) censored(l *life, ev *event.End, at int64, to [2]*tally) {
 	}
 	if ev.Class == event.ErrTotal {
 		t.censor(mE2E, at, limit, to)
+		if s := l.start.Scheduled; s > 0 {
+			t.censor(mSchedE2E, at, limit+max(l.start.At-s, 0), to)
+		}
 		// The open gap is a sample only if it is out of the ordinary already: a
 		// common one that our limit cut in two says nothing.
 		limit = at - l.last

@@ -13,6 +13,8 @@ const defaultDeadline = int64(100e6)
 // All instants are ns of the session's clock.
 type playout struct {
 	until [len(readers)]int64 // when the reader is through with what it has
+	start [len(readers)]int64 // when the request was sent, later by what was not the server's
+	lag   [len(readers)]int64 // by how much a reader is behind the ideal
 	slack int64
 	last  int64 // the gap before
 	has   bool  // there was one
@@ -21,10 +23,15 @@ type playout struct {
 
 // first starts the stream: its first event, of k tokens, came at the instant at,
 // ttft after it was sent. limit is the deadline for that, 0 when there is none;
-// d is the deadline of every other token.
-func (p *playout) first(at, ttft, limit, d, k int64, to [2]*tally) {
+// d is the deadline of every other token. Without a deadline of its own, or when
+// ours, the first token is where the ideal begins.
+func (p *playout) first(at, ttft, limit, d, k int64, ours bool, to [2]*tally) {
 	for i, v := range readers {
-		p.until[i] = at + k*v
+		p.start[i], p.until[i] = at-ttft, at+k*v
+		if limit > 0 && !ours {
+			p.lag[i] = max(ttft-limit, 0)
+		}
+		p.quality(i, at, k, to)
 		for _, t := range to {
 			t.played[i] += k * v
 		}
@@ -42,8 +49,11 @@ func (p *playout) next(at, gap, d, k int64, ours bool, to [2]*tally) {
 		wait := max(at-p.until[i], 0)
 		p.until[i] += wait + k*v
 		if ours {
+			p.start[i] += wait
 			wait = 0
 		}
+		p.lag[i] += wait
+		p.quality(i, p.until[i]-k*v, k, to)
 		for _, t := range to {
 			t.starved[i] += wait
 			t.played[i] += wait + k*v
@@ -69,6 +79,19 @@ func (p *playout) next(at, gap, d, k int64, ours bool, to [2]*tally) {
 		t.sum += ms
 		t.square += ms * ms
 		t.spread++
+	}
+}
+
+// quality adds k tokens, the first of them shown to reader i at the instant
+// play and the rest at its pace, to the quality of experience as Andes has it:
+// all of them are late by the same, since both timelines go on at one pace.
+func (p *playout) quality(i int, play, k int64, to [2]*tally) {
+	n := float64(k)
+	behind := n * float64(p.lag[i])
+	whole := n*float64(play-p.start[i]) + float64(readers[i])*n*(n-1)/2
+	for _, t := range to {
+		t.behind[i] += behind
+		t.whole[i] += whole
 	}
 }
 
@@ -122,10 +145,20 @@ func (t *tally) smooth() Smooth {
 	s.Stalled5 = share(float64(t.starved[0]), float64(t.played[0]))
 	s.Stalled10 = share(float64(t.starved[1]), float64(t.played[1]))
 	s.Fluidity = share(float64(t.met), float64(s.FluidityN))
+	s.QoE5 = quality(t.behind[0], t.whole[0])
+	s.QoE10 = quality(t.behind[1], t.whole[1])
 	s.Jitter = share(t.jitter, float64(t.jitters))
 	mean := share(t.sum, float64(t.spread))
 	s.CV = share(math.Sqrt(max(share(t.square, float64(t.spread))-mean*mean, 0)), mean)
 	return s
+}
+
+// quality is 1 − behind/whole, and 0 where nothing was shown.
+func quality(behind, whole float64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return 1 - behind/whole
 }
 
 // share is a/b, and 0 where there is nothing to divide by.

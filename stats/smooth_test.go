@@ -14,7 +14,7 @@ func playAll(d int64, gaps ...int64) Smooth {
 	y := &tally{}
 	to := [2]*tally{y, {}}
 	p := playout{}
-	p.first(0, 0, 0, d, 1, to)
+	p.first(0, 0, 0, d, 1, false, to)
 	at := int64(0)
 	for _, g := range gaps {
 		at += g * ms
@@ -57,7 +57,7 @@ func TestFirstTokenHasItsOwnDeadline(t *testing.T) {
 	y := &tally{}
 	to := [2]*tally{y, {}}
 	p := playout{}
-	p.first(0, 1200*ms, 500*ms, 100*ms, 3, to)
+	p.first(0, 1200*ms, 500*ms, 100*ms, 3, false, to)
 	if y.missed != 2 || y.met != 2 { // ⌊1200/500⌋ missed; two tokens came with it
 		t.Errorf("%d missed, %d met", y.missed, y.met)
 	}
@@ -89,7 +89,7 @@ func TestOwnGapsStarveNobody(t *testing.T) {
 	y := &tally{}
 	to := [2]*tally{y, {}}
 	p := playout{}
-	p.first(0, 0, 0, 100*ms, 1, to)
+	p.first(0, 0, 0, 100*ms, 1, false, to)
 	p.next(1000*ms, 1000*ms, 100*ms, 1, true, to)
 	p.next(1010*ms, 10*ms, 100*ms, 1, false, to)
 	if s := y.smooth(); s.Stalled5 != 0 || s.Stalled10 != 0 || s.Fluidity != 1 || s.Jitter != 0 || s.CV != 0 {
@@ -123,7 +123,7 @@ func TestPlayoutTokenByToken(t *testing.T) {
 			k := int64(rapid.IntRange(1, 4).Draw(t, "k"))
 			gap := int64(rapid.IntRange(0, 900).Draw(t, "gap")) * ms
 			if i == 0 {
-				p.first(at, 0, 0, 100*ms, k, to)
+				p.first(at, 0, 0, 100*ms, k, false, to)
 			} else {
 				at += gap
 				p.next(at, gap, 100*ms, k, false, to)

@@ -45,6 +45,7 @@ type Target struct {
 	Dots        []Dot     // one per finished or timed-out request within the retention, oldest first
 	Streams     []Stream  // one per slot with a request in flight or the last one it had; by slot
 	Worst       []Spike   // worst stalls and TTFTs of the session, worst first, at most 50
+	Shifts      []Shift   // lasting changes of the level of the gaps, oldest first, at most 100
 	Recent      []Request // finished requests, newest last, at most 1000
 	LastError   string    // "503 overloaded" and the like: one line, sanitised; "" when there was none
 	LastErrorAt int64
@@ -52,6 +53,9 @@ type Target struct {
 	// session's, when there were none) whose reply was handed over whole by
 	// something that buffers. Their gaps and speeds enter no figure.
 	Buffered float64
+	// RTT is the smoothed round trip of the newest connection and RTTMin the least
+	// of the session, ns; 0 where nobody can tell.
+	RTT, RTTMin int64
 	// Floor is the snapshot's own, so that a reading can say what is ours.
 	Floor *Floor
 }
@@ -68,6 +72,11 @@ type Figures struct {
 	// wanted, so that waiting for a free stream is not hidden (coordinated
 	// omission). Empty in a closed loop.
 	SchedTTFT, SchedE2E, Late Figure
+	// ColdTTFT is TTFT over the Cold requests alone: those whose connection was
+	// new. They are in TTFT too. Connecting comes before sent and is in neither,
+	// but a new connection sends and receives slowly at first.
+	ColdTTFT Figure
+	Cold     uint64
 	// ITLWhy says why ITL is not shown; "" when it is.
 	ITLWhy string
 
@@ -94,14 +103,29 @@ type Figures struct {
 	SLO       []SLOResult // in the order given
 	Merged    uint64      // gaps left out of the percentiles because they are ours
 	MergedSum int64       // their total time, ns
+	// Paused counts those of Merged over which the probe was not running: they are
+	// nobody's latency.
+	Paused uint64
+	// Transport are the gaps left out because a new connection's window was full:
+	// TCP's and not the server's. They stay in the sums.
+	Transport Apart
 	// MergedTTFT counts first tokens left out for the same reason.
 	MergedTTFT uint64
 	// Tardy counts gaps whose end this client read late by a large part of
 	// them; with Config.ExcludeLate they are among Merged.
-	Tardy     uint64
+	Tardy uint64
+	// Excluded counts those of Tardy that Config.ExcludeLate left out. Gap.N is n
+	// without them, Gap.N + Excluded is n with them.
+	Excluded  uint64
 	Buffered  uint64  // finished requests whose reply was handed over whole
 	ErrorRate float64 // failed / (ok + failed); 0 when there were none
 	Goodput   float64 // share of attempted requests that met every SLO; NaN never: 0 when none
+}
+
+// Apart sums up gaps that are kept out of the percentiles.
+type Apart struct {
+	Count          uint64
+	Total, Longest int64 // ns
 }
 
 // Requests counts endings.
@@ -142,6 +166,9 @@ type Quantile struct {
 	Lo, Hi   int64 // 95 % confidence interval from order statistics, ns
 	// HiOpen: there is no finite upper bound below the maximum at this n.
 	HiOpen bool
+	// Ours: this client's own part, the P99 of the floor, is a tenth of Value or
+	// more, so that it cannot be called the server's.
+	Ours bool
 }
 
 // Figure is the distribution of one quantity, in ns.
@@ -176,6 +203,11 @@ type Stalls struct {
 	Total   int64 // ns
 	Longest int64
 	PerKTok float64 // stalls per 1 000 tokens
+	// Stutters are gaps that are no stalls only because such gaps are more than
+	// one in a hundred: a frame of film or more, and nine times the P90 of the
+	// same minute, of 500 gaps or more. They are counted beside the stalls, never among them.
+	Stutters     uint64
+	StutterTotal int64 // ns
 }
 
 // Smooth is what a reader feels.
@@ -188,8 +220,14 @@ type Smooth struct {
 	// 100 ms.
 	Fluidity  float64
 	FluidityN uint64
-	Jitter    float64 // RFC 3550 over gaps, ns
-	CV        float64 // coefficient of variation of the gaps
+	// QoE5 and QoE10 are the quality of experience of Andes for a reader at 5 or
+	// 10 tok/s: 1 − Σ(shown − ideal)/Σ(shown − sent) over the tokens. A token is
+	// shown when it is there and the reader is through with the one before; the
+	// ideal goes on at the reader's pace from the first token, or from the limit
+	// for TTFT where there is one and the first token came later. 0 when there are none.
+	QoE5, QoE10 float64
+	Jitter      float64 // RFC 3550 over gaps, ns
+	CV          float64 // coefficient of variation of the gaps
 }
 
 // SLOResult is one service level over one horizon.
@@ -203,48 +241,6 @@ type SLOResult struct {
 	OK       bool
 	NoData   bool
 	For      int64 // ns since it last changed between met and missed
-}
-
-// Floor is what this client added, over the last minute and the session.
-type Floor struct {
-	Source           string // stamp source in use, "kernel" or "read"
-	LateP50, LateP99 int64  // ns, of the last minute
-	LateMax          int64
-	Overshoot        int64 // worst in the last minute
-	SessionOvershoot int64
-	Lag              int64  // worst schedule lag of the last minute
-	Merged           uint64 // of the session
-	Reads            uint64
-	DroppedTexts     uint64
-	DroppedEvents    uint64
-	HostStalls       uint64 // heartbeats that overslept by 10 ms or more, in the session
-	GC               uint64
-	RTT              int64
-	RSS              int64
-	Word             string // one word for the title: "ok", "late", "dropping", "stalled"
-}
-
-// LaneKind is a kind of event on the lane under the charts.
-type LaneKind uint8
-
-// The kinds, with the glyph a screen gives them.
-const (
-	LaneMark      LaneKind = iota // a letter
-	LaneError                     // ×
-	LaneHostStall                 // ▼
-	LaneRestart                   // the target came back
-	LaneDown                      // the target went away
-	LaneDropped
-	LaneSetting
-)
-
-// LaneEvent is one thing on the event lane.
-type LaneEvent struct {
-	At     int64
-	Kind   LaneKind
-	Target uint32
-	Letter byte // A, B, ... for marks
-	Text   string
 }
 
 // Dot is one request on the TTFT chart.
@@ -265,8 +261,10 @@ type Cell struct {
 	Channel event.Channel
 	Stall   bool
 	Merged  bool
-	Burst   bool   // it shared its read with an earlier one
-	Text    string // raw, untrusted; "" when text was not recorded
+	Burst   bool // it shared its read with an earlier one
+	// Transport: the gap is the stop of a new connection's full window.
+	Transport bool
+	Text      string // raw, untrusted; "" when text was not recorded
 }
 
 // Stream is one slot of the load and the request it carries or carried last.
@@ -297,8 +295,10 @@ type Spike struct {
 	Token   int  // index of the token event after the gap, from 1
 	First   bool // a TTFT
 	Merged  bool // ours
-	Peers   int  // other streams that stalled over the same instant
-	Of      int  // streams that were receiving tokens then, this one included; 0 when not known
+	// Transport: the network protocol's, on a new connection: see Figures.Transport.
+	Transport bool
+	Peers     int // other streams that stalled over the same instant
+	Of        int // streams that were receiving tokens then, this one included; 0 when not known
 }
 
 // Request is one finished request, for the list.
@@ -317,6 +317,7 @@ type Request struct {
 	Gaps              int64 // Σ of all gaps, ns, merged ones too: E2E = TTFT + Gaps
 	Merged            int64 // Σ of the merged ones
 	Buffered          bool  // the reply was handed over whole
+	Transport         int64 // Σ of the gaps that are the transport's
 }
 
 // Shared tells whether the spike struck what the streams have in common: at

@@ -43,10 +43,11 @@ func (s *spikes) add(began int64, v Spike) {
 			if r.joins(n) {
 				r.slots = append(r.slots, v.Slot)
 				peers, merged, of := r.Peers+1, r.Merged || v.Merged, max(r.Of, v.Of)
+				transport := r.Transport && v.Transport // one that is not tells of the server
 				if v.Length > r.Length {
 					r.Spike, r.began = v, began
 				}
-				r.Peers, r.Merged, r.Of = peers, merged, of
+				r.Peers, r.Merged, r.Of, r.Transport = peers, merged, of, transport
 				s.place(r)
 				return
 			}

@@ -11,13 +11,20 @@ const (
 	stallSamples = 100
 	stallP99     = 3 // times the target's P99
 	stallMedian  = 8 // times the stream's median
+
+	// A stutter is a gap that the rule lets pass only because such gaps are so
+	// many that they make the P99: more than one in a hundred. Against the P90
+	// they stand out up to one in ten. A heavy tail alone does not: it would
+	// need a P99 of three times the P90, where the P99 rule is the stricter one.
+	stutterP90     = 9
+	stutterSamples = 500 // without which a P99 may be high by chance alone
 )
 
 // past is what the minute before one second held.
 type past struct {
-	sec, p50, p99 int64
-	n             uint64
-	known         bool
+	sec, p50, p90, p99 int64
+	n                  uint64
+	known              bool
 }
 
 // history remembers the pasts of the last seconds: they are asked for by every
@@ -28,8 +35,8 @@ func (h *history) of(began int64, gaps *dist) past {
 	sec := began / second
 	p := &h[sec%int64(len(h))]
 	if !p.known || p.sec != sec {
-		p50, p99, n := gaps.quantiles(sec-stallHistory, sec-1, 500_000, 990_000)
-		*p = past{sec: sec, p50: p50, p99: p99, n: n, known: true}
+		v, n := gaps.quantiles(sec-stallHistory, sec-1, 500_000, 900_000, 990_000)
+		*p = past{sec: sec, p50: v[0], p90: v[1], p99: v[2], n: n, known: true}
 	}
 	return *p
 }
@@ -50,6 +57,16 @@ func (h *history) stalled(began, gap int64, gaps *dist, median func() int64) boo
 		m = p.p50
 	}
 	return m > 0 && gap >= stallMedian*m
+}
+
+// stutters tells whether a gap that is no stall would be one if such gaps were
+// rarer: it is at least a frame of film, and nine times the P90 of the minute.
+func (h *history) stutters(began, gap int64, gaps *dist) bool {
+	if gap < stallFrame {
+		return false
+	}
+	p := h.of(began, gaps)
+	return p.n >= stutterSamples && gap >= stutterP90*p.p90
 }
 
 // median is the lower median of the values, which it sorts; 0 for none.

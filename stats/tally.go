@@ -19,17 +19,25 @@ type tally struct {
 	merged            uint64
 	mergedSum         int64
 	mergedTTFT, tardy uint64
+	excluded, paused  uint64 // tardy gaps left out; gaps over a pause of the probe
 	buffered          uint64
 	sent, reused      uint64
+	cold              uint64 // on a connection of their own making
+
+	transport                      uint64 // stops of a new connection's window
+	transportSum, transportLongest int64
 
 	stalls                   uint64
 	stallTotal, stallLongest int64
+	stutters                 uint64
+	stutterTotal             int64
 
-	starved, played [2]int64 // of the readers, ns
-	met, missed     uint64   // deadlines
-	jitter, square  float64  // Σ of the running jitter, ns; Σ gap², ms²
-	spread          uint64   // gaps in square
-	sum             float64  // Σ gap, ms
+	starved, played [2]int64   // of the readers, ns
+	met, missed     uint64     // deadlines
+	behind, whole   [2]float64 // of the readers: Σ(actual − ideal), Σ(actual − sent), ns
+	jitter, square  float64    // Σ of the running jitter, ns; Σ gap², ms²
+	spread          uint64     // gaps in square
+	sum             float64    // Σ gap, ms
 	jitters         uint64
 
 	slo  []score
@@ -55,6 +63,35 @@ const (
 	maxClasses = 64
 	otherClass = event.Class("other")
 )
+
+// countGap counts one gap by what is known of it.
+func (t *tally) countGap(a arrival, tardy, excluded bool) {
+	t.gaps++
+	for _, c := range []struct {
+		is bool
+		n  *uint64
+	}{{a.k == 0, &t.unknown}, {a.burst, &t.bursts}, {tardy, &t.tardy}, {excluded, &t.excluded}, {a.paused, &t.paused}} {
+		if c.is {
+			*c.n++
+		}
+	}
+}
+
+// countEnd counts how one request ended.
+func (t *tally) countEnd(c event.Class) {
+	t.countClass(c)
+	switch {
+	case c.OK():
+		t.ok++
+		if c == event.OKShort {
+			t.short++
+		}
+	case c.Failed():
+		t.failed++
+	default:
+		t.aborted++
+	}
+}
 
 // merge adds another tally's counts.
 func (t *tally) merge(o *tally) {
@@ -82,6 +119,14 @@ func (t *tally) merge(o *tally) {
 	t.mergedSum += o.mergedSum
 	t.mergedTTFT += o.mergedTTFT
 	t.tardy += o.tardy
+	t.excluded += o.excluded
+	t.paused += o.paused
+	t.cold += o.cold
+	t.transport += o.transport
+	t.transportSum += o.transportSum
+	t.transportLongest = max(t.transportLongest, o.transportLongest)
+	t.stutters += o.stutters
+	t.stutterTotal += o.stutterTotal
 	t.buffered += o.buffered
 	t.sent += o.sent
 	t.reused += o.reused
@@ -91,6 +136,8 @@ func (t *tally) merge(o *tally) {
 	for i := range t.starved {
 		t.starved[i] += o.starved[i]
 		t.played[i] += o.played[i]
+		t.behind[i] += o.behind[i]
+		t.whole[i] += o.whole[i]
 	}
 	t.met += o.met
 	t.missed += o.missed

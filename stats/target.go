@@ -17,6 +17,7 @@ const (
 	mSchedTTFT
 	mSchedE2E
 	mLate
+	mColdTTFT
 	mDNS
 	mTCP
 	mTLS
@@ -37,6 +38,7 @@ const (
 	maxSlots  = 1024
 	maxDots   = 20_000
 	maxRecent = 1000
+	maxShifts = 100
 )
 
 // target gathers the events of one endpoint. It is owned by one goroutine.
@@ -45,12 +47,16 @@ type target struct {
 	since  int64
 	config *Config
 	levels *levels
+	pauses *pauses // shared by all targets
+	lane   *lane
 
 	d       [nMetrics]*dist
 	book    *ledger
 	stand   standing
 	history history
 	spikes  spikes
+	level   detector
+	shifts  log[Shift]
 	series  *Series
 	dots    log[Dot]
 	recent  log[Request]
@@ -64,6 +70,8 @@ type target struct {
 	// say; it keeps tok/s right while such a request runs.
 	perEvent float64
 
+	rtt, rttMin int64 // of the newest connection, and the least seen; 0 unknown
+
 	lastError   string
 	lastErrorAt int64
 }
@@ -72,7 +80,8 @@ func newTarget(id uint32, c *Config, l *levels) *target {
 	t := &target{
 		info: event.Target{ID: id}, config: c, levels: l,
 		book: newLedger(len(l.list)), series: NewSeries(int64(c.Retention)),
-		dots: log[Dot]{keep: maxDots}, recent: log[Request]{keep: maxRecent},
+		dots: log[Dot]{keep: maxDots}, recent: log[Request]{keep: maxRecent}, shifts: log[Shift]{keep: maxShifts},
+		pauses: new(pauses), lane: &lane{log: log[LaneEvent]{keep: keptLane}},
 		slots: map[uint32]*life{}, perEvent: 1,
 	}
 	for m := range t.d {
@@ -121,6 +130,8 @@ func (t *target) begin(l *life) (lost *life) {
 		y.sent++
 		if s.Reused {
 			y.reused++
+		} else {
+			y.cold++
 		}
 	}
 	for _, p := range []struct {
@@ -157,7 +168,13 @@ func (t *target) headers(l *life, ev *event.Headers) {
 		return
 	}
 	l.headers, l.status = max(ev.At, l.start.At), ev.Status
-	if !l.start.Warmup {
+	if l.flight.headers(ev, l.headers); ev.RTT > 0 {
+		t.rtt = ev.RTT
+		if t.rttMin == 0 || ev.RTT < t.rttMin {
+			t.rttMin = ev.RTT
+		}
+	}
+	if !l.start.Warmup && !t.pauses.spans(l.start.At, l.headers, l.headers) {
 		t.sample(mWait, l.headers, l.headers-l.start.At, t.book.at(l.headers))
 	}
 }
@@ -166,13 +183,14 @@ func (t *target) headers(l *life, ev *event.Headers) {
 // gap waits while the stream may still turn out to be buffered.
 func (t *target) token(l *life, ev *event.Token) {
 	a := l.take(ev)
+	a.transport = l.flight.token(&a, ev.Bytes, func() int64 { return l.medianBefore(a.event) }) && !a.ours
 	t.count(l, a)
 	if a.event == 1 {
 		t.firstToken(l, a)
 	}
 	if answer := ev.Channel != event.Reasoning && ev.Channel != event.Counted; answer && l.answered == 0 {
 		l.answered = a.at
-		if !l.start.Warmup && !a.ours {
+		if !l.start.Warmup && !a.ours && !l.broken() {
 			t.sample(mTTFO, a.at, a.at-l.start.At, t.book.at(a.at))
 		}
 	}
@@ -245,6 +263,9 @@ func (t *target) firstToken(l *life, a arrival) {
 	}
 	t.slowFirst(l, a)
 	t.sample(mTTFT, a.at, a.gap, to)
+	if !l.start.Reused {
+		t.sample(mColdTTFT, a.at, a.gap, to)
+	}
 	if s := l.start.Scheduled; s > 0 {
 		t.sample(mSchedTTFT, a.at, a.at-s, to)
 	}

@@ -36,6 +36,7 @@ func (t *target) view(a *Aggregator) *Target {
 	v := &Target{
 		Info: t.info, Since: t.since, InFlight: t.flying,
 		Series: t.series.View(), Dots: t.dots.view(), Recent: t.recent.view(),
+		Shifts: t.shifts.view(), RTT: t.rtt, RTTMin: t.rttMin,
 		Worst: t.spikes.view(), Streams: make([]Stream, 0, len(t.slots)),
 		LastError: t.lastError, LastErrorAt: t.lastErrorAt,
 	}
@@ -45,6 +46,7 @@ func (t *target) view(a *Aggregator) *Target {
 	slices.SortFunc(v.Streams, func(a, b Stream) int { return int(int64(a.Slot) - int64(b.Slot)) })
 
 	sums := t.book.sums(a.now / second)
+	p99 := a.floor.p99(a.now / second)
 	for h := range horizons {
 		f := &v.Session
 		from := a.start
@@ -54,6 +56,7 @@ func (t *target) view(a *Aggregator) *Target {
 			from = max(a.since, a.start, (a.now/second+1)*second-int64(Windows[h]))
 		}
 		t.figures(f, h, a.now/second, &sums[h])
+		f.tells(p99[h])
 		f.Span = 0
 		if t.measured {
 			// Connecting, loading and warming up are no time of measuring.
@@ -90,7 +93,7 @@ func (t *target) figures(f *Figures, h int, sec int64, y *tally) {
 		to *Figure
 	}{
 		{mTTFT, &f.TTFT}, {mTTFO, &f.TTFO}, {mGap, &f.Gap}, {mITL, &f.ITL}, {mTPOT, &f.TPOT}, {mE2E, &f.E2E},
-		{mSchedTTFT, &f.SchedTTFT}, {mSchedE2E, &f.SchedE2E}, {mLate, &f.Late},
+		{mSchedTTFT, &f.SchedTTFT}, {mSchedE2E, &f.SchedE2E}, {mLate, &f.Late}, {mColdTTFT, &f.ColdTTFT},
 	} {
 		*p.to = t.d[p.m].query(sec)[h]
 	}
@@ -110,6 +113,7 @@ func (t *target) figures(f *Figures, h int, sec int64, y *tally) {
 		q := t.d[p.m].query(sec)[h]
 		*p.to = Span{N: q.N, P50: q.Q[P50].Value, P90: q.Q[P90].Value}
 	}
+	f.Cold = y.cold
 	f.Phases.Reused = share(float64(y.reused), float64(y.sent))
 	f.SpeedMedian = speed(f.TPOT.Q[P50].Value)
 	f.SpeedSlow10, f.SpeedSlow10Mark = speed(f.TPOT.Q[P90].Value), f.TPOT.Q[P90].Mark
@@ -122,11 +126,23 @@ func (t *target) figures(f *Figures, h int, sec int64, y *tally) {
 		Count: y.stalls, Total: y.stallTotal, Longest: y.stallLongest,
 		PerKTok: 1000 * share(float64(y.stalls), float64(f.OutputTokens)),
 	}
+	f.Stalls.Stutters, f.Stalls.StutterTotal = y.stutters, y.stutterTotal
 	f.Smooth = y.smooth()
+	f.Excluded, f.Paused = y.excluded, y.paused
+	f.Transport = Apart{Count: y.transport, Total: y.transportSum, Longest: y.transportLongest}
 	f.Merged, f.MergedSum, f.MergedTTFT, f.Tardy = y.merged, y.mergedSum, y.mergedTTFT, y.tardy
 	f.Buffered = y.buffered
 	f.ErrorRate = share(float64(y.failed), float64(y.ok+y.failed))
 	f.Goodput = share(float64(y.good), float64(y.ok+y.failed))
+}
+
+// tells marks in every figure what the floor does not let be the server's.
+func (f *Figures) tells(p99 int64) {
+	for _, g := range []*Figure{
+		&f.TTFT, &f.TTFO, &f.Gap, &f.ITL, &f.TPOT, &f.E2E, &f.SchedTTFT, &f.SchedE2E, &f.ColdTTFT,
+	} {
+		g.tells(p99)
+	}
 }
 
 // speed is tok/s from ns per token.

@@ -24,8 +24,17 @@ const horizons = len(Windows) + 1
 // slot is one second gone by.
 type slot struct {
 	sec int64
-	h   *hdr.PackedHistogram
+	h   *hdr.PackedHistogram // its first few samples, and those that came late
+	run packed               // all others
 	cell
+}
+
+// each calls fn with every bucket of the second and its count.
+func (s *slot) each(g geometry, fn func(i int, n uint64)) {
+	for v, n := range s.h.ForEachBucket {
+		fn(g.index(v), uint64(n))
+	}
+	s.run.each(fn)
 }
 
 // dist is the distribution of one quantity over the rolling windows and the
@@ -37,15 +46,16 @@ type slot struct {
 // histograms: they rank above every exact one.
 type dist struct {
 	geom   geometry
-	now    int64          // the current second
-	nowC   cell           // what stands beside it
-	cur    *hdr.Histogram // its samples after the first few; nil before there were that many
-	all    histogram      // nil before the first sample, as is ring
+	now    int64     // the current second
+	nowC   cell      // what stands beside it
+	cur    window    // its samples after the first few; empty before there were that many
+	pages  []byte    // scratch of packing
+	all    histogram // nil before the first sample, as is ring
 	allC   cell
 	ring   []*slot
 	wins   [len(Windows)]window
 	stash  []*slot // seconds a reset took out of the windows; only quantiles sees them
-	sum    histogram
+	sum    window
 	newest int64 // the last second with a sample
 	dirty  bool
 	figs   [horizons]Figure // as of the last query
@@ -107,10 +117,10 @@ func (d *dist) record(at, v int64, n uint64, sum int64) {
 	case c.N < fewSamples:
 		_ = d.slot(sec).h.RecordValues(in, int64(n))
 	default:
-		if d.cur == nil {
-			d.cur = d.geom.dense()
+		if d.cur.counts == nil {
+			d.cur = newWindow(d.geom)
 		}
-		_ = d.cur.RecordValues(in, int64(n))
+		d.cur.add(d.geom.index(in), n)
 	}
 	c.add(v, n, sum)
 	c.clipped += clipped
@@ -144,6 +154,7 @@ func (d *dist) slot(sec int64) *slot {
 	if s.sec != sec {
 		s.sec = sec
 		s.h.Reset()
+		s.run = s.run[:0]
 		s.cell.reset()
 	}
 	return s
@@ -175,7 +186,7 @@ func (d *dist) advance(sec int64) {
 		}
 		for out := d.now - span + 1; out <= sec-span; out++ {
 			if s := d.held(out); s != nil {
-				d.wins[w].sub(s.h)
+				d.wins[w].sub(s)
 			}
 		}
 	}
@@ -187,9 +198,8 @@ func (d *dist) pack() {
 		return
 	}
 	s := d.slot(d.now)
-	if d.cur != nil && d.cur.TotalCount() > 0 {
-		s.h.MergeFrom(d.cur)
-		d.cur.Reset()
+	if d.cur.total > 0 {
+		s.run, d.pages = d.cur.pack(s.run, d.pages)
 	}
 	s.cell.merge(&d.nowC)
 	d.nowC.reset()
@@ -228,32 +238,36 @@ func (d *dist) query(now int64) *[horizons]Figure {
 	return &d.figs
 }
 
-// quantiles returns two quantiles and n over the seconds from..to, windows reset
-// or not: the stall rule looks back over them. They are over.
-func (d *dist) quantiles(from, to int64, a, b uint64) (va, vb int64, n uint64) {
+// quantiles returns some quantiles, in parts per million, and n over the seconds
+// from..to, windows reset or not: the stall rule looks back over them. They are
+// over.
+func (d *dist) quantiles(from, to int64, ppm ...uint64) (v []int64, n uint64) {
+	ranks := make([]uint64, len(ppm))
 	if d.ring == nil {
-		return 0, 0, 0
+		return make([]int64, len(ppm)), 0
 	}
 	d.advance(to + 1) // or the last of them may not be packed yet
-	if d.sum.Histogram == nil {
-		d.sum = histogram{d.geom.dense()}
+	if d.sum.counts == nil {
+		d.sum = newWindow(d.geom)
 	}
-	d.sum.Reset()
+	d.sum.reset()
 	acc := cell{}
 	for sec := max(from, 0, to-slots+1); sec <= to; sec++ {
 		if s := d.held(sec); s != nil {
-			s.h.MergeInto(d.sum.Histogram)
+			s.each(d.geom, d.sum.add)
 			acc.merge(&s.cell)
 		}
 	}
 	for _, s := range d.stash {
 		if s.sec >= from && s.sec <= to {
-			s.h.MergeInto(d.sum.Histogram)
+			s.each(d.geom, d.sum.add)
 			acc.merge(&s.cell)
 		}
 	}
-	v := ranked(d.sum, &acc, nearestRank(a, acc.N), nearestRank(b, acc.N))
-	return v[0], v[1], acc.N
+	for i, p := range ppm {
+		ranks[i] = nearestRank(p, acc.N)
+	}
+	return ranked(&d.sum, &acc, ranks...), acc.N
 }
 
 // resetWindows starts the windows afresh. The last minute is put aside: what

@@ -177,7 +177,7 @@ func TestResetWindowKeepsTheMinuteBehindStalls(t *testing.T) {
 	if n := d.query(20)[0].N; n != 1 {
 		t.Errorf("the window holds %d samples", n)
 	}
-	if _, _, n := d.quantiles(0, 19, 500_000, 990_000); n != 200 {
+	if _, n := d.quantiles(0, 19, 500_000, 990_000); n != 200 {
 		t.Errorf("%d samples behind the stall rule", n)
 	}
 }

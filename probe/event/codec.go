@@ -156,6 +156,8 @@ func blank(k Kind) Event {
 		return new(Dropped)
 	case KindFinished:
 		return new(Finished)
+	case KindSignal:
+		return new(Signal)
 	}
 	return nil
 }

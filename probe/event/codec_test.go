@@ -39,6 +39,14 @@ func makers() map[Kind]*rapid.Generator[Event] {
 		KindNote:     maker[Note](),
 		KindDropped:  maker[Dropped](),
 		KindFinished: maker[Finished](),
+		KindSignal: rapid.Custom(func(t *rapid.T) Event {
+			e := rapid.Make[Signal]().Draw(t, "signal")
+			for i := range e.Values {
+				v := &e.Values[i]
+				v.Value, v.Delta = clampFloat(v.Value, math.MaxFloat64), clampFloat(v.Delta, math.MaxFloat64)
+			}
+			return &e
+		}),
 	}
 }
 

@@ -29,7 +29,7 @@ type Config struct {
 type TargetConfig struct {
 	URL      string   `json:"url"`               // may hold userinfo: never shown as it is
 	Model    string   `json:"model"`             // "" takes the first of /v1/models
-	API      string   `json:"api"`               // "auto", "chat", "completions"
+	API      string   `json:"api"`               // "auto", or the name of a dialect
 	Headers  []string `json:"headers,omitempty"` // "Name: value"
 	KeyEnv   string   `json:"key_env,omitempty"` // the environment variable with the API key
 	Insecure bool     `json:"insecure,omitempty"`

@@ -117,6 +117,10 @@ type ServerTimings struct {
 	Decode  int64 `json:"decode_ns,omitempty"` // from the first token to the last
 	Queue   int64 `json:"queue_ns,omitempty"`  // waiting before the prompt was worked on
 
+	Load     int64 `json:"load_ns,omitempty"`      // loading the model
+	Total    int64 `json:"total_ns,omitempty"`     // the whole request by the server's clock
+	PerToken int64 `json:"per_token_ns,omitempty"` // per output token, by the server's own rule
+
 	// Speculative decoding: tokens proposed, and those of them that were kept.
 	Drafted  int `json:"drafted,omitempty"`
 	Accepted int `json:"accepted,omitempty"`

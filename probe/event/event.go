@@ -30,6 +30,7 @@ const (
 	KindNote     Kind = 12
 	KindDropped  Kind = 13
 	KindFinished Kind = 14
+	KindSignal   Kind = 15
 )
 
 // Event is one thing that happened. The concrete types are pointers to the
@@ -48,8 +49,9 @@ type Session struct {
 	Version  string `json:"version"`
 	Host     string `json:"host,omitempty"`
 	PID      int    `json:"pid"`
-	Source   string `json:"source"` // where stamps come from: SourceKernel or SourceRead
-	Priority int    `json:"nice"`   // the probe's nice value
+	Source   string `json:"source"`          // where stamps come from: SourceKernel or SourceRead
+	Priority int    `json:"nice"`            // the probe's nice value
+	Slice    int64  `json:"slice,omitempty"` // the probe's share of a processor before another may run, ns; 0 unknown
 	Load     Load   `json:"load"`
 }
 
@@ -98,6 +100,7 @@ type Start struct {
 	Scheduled int64  `json:"sched,omitempty"` // when an open loop wanted it sent; 0 in a closed loop
 	Warmup    bool   `json:"warmup,omitempty"`
 	Reused    bool   `json:"reused,omitempty"` // the connection had carried a request before
+	Idle      int64  `json:"idle,omitempty"`   // ns since a reused connection last carried anything; 0 unknown
 	DNS       int64  `json:"dns,omitempty"`    // spans in ns, all before At; 0 on a reused connection
 	TCP       int64  `json:"tcp,omitempty"`
 	TLS       int64  `json:"tls,omitempty"`
@@ -114,6 +117,7 @@ type Headers struct {
 	Status  int    `json:"status"`
 	Proto   string `json:"proto,omitempty"`  // HTTP/1.1, HTTP/2.0
 	Source  string `json:"source,omitempty"` // stamp source of this stream
+	RTT     int64  `json:"rtt,omitempty"`    // smoothed round trip of this connection, ns; 0 unknown
 }
 
 // Channel says in which part of a reply a token stood.
@@ -193,6 +197,9 @@ type Floor struct {
 	GC        uint32  `json:"gc,omitempty"`     // garbage collections
 	RTT       int64   `json:"rtt,omitempty"`    // smoothed round trip of the newest connection, ns; 0 unknown
 	RSS       int64   `json:"rss,omitempty"`    // bytes, once a second
+	// Asleep is how long the machine was suspended since the heartbeat before,
+	// ns, where its clocks can tell: the session's clock may stand still then.
+	Asleep int64 `json:"asleep,omitempty"`
 }
 
 // Mark is an instant that somebody wants to find again.
