@@ -2,9 +2,9 @@
 // request looks like, which events of the reply are evidence of tokens, how
 // many tokens there were, how the reply ended and what went wrong.
 //
-// A dialect is one file that implements [Dialect]; everything that the
-// dialects share (counting, finding errors, classing the end) lives beside
-// them. The package opens no connection, reads no clock and stamps nothing: it
+// A dialect is one file that implements [Dialect] and says what one event of it
+// holds; everything that the dialects share (counting, finding errors, classing
+// the end) lives beside them. The package opens no connection, reads no clock and stamps nothing: it
 // is handed complete events and answers what they mean. It never fails on what
 // a server sends; what it cannot make sense of becomes part of the [Result].
 package api
@@ -58,6 +58,7 @@ type Result struct {
 	Flags     []event.Flag
 	Server    *event.ServerTimings // nil when the server said nothing of its own work
 	Model     string               // as the reply names it; untrusted
+	Provider  string               // who served it, behind a gateway that says so; cleaned
 }
 
 // Decoder reads the events of one reply. It is not safe for concurrent use.
@@ -82,18 +83,33 @@ type Decoder interface {
 type Dialect interface {
 	// Name is what the user calls it.
 	Name() string
-	// Path is the endpoint, relative to the base of the API.
-	Path() string
+	// Endpoint is the whole URL of a request. base is that of the API, with its
+	// /v1 (http://host:8000/v1) and without userinfo; a query that it has stays.
+	// A dialect that is not spoken under /v1 finds its own root; one that has
+	// the model in its path takes it from model.
+	Endpoint(base, model string) string
 	// Body is the request. It fails on an Ask that no server can serve.
 	Body(Ask) ([]byte, error)
-	// Auth sets the header that carries the key, unless the caller has set one
-	// or there is no key.
-	Auth(h http.Header, key string)
+	// Auth sets the headers that carry the key to the server at base, unless
+	// the caller has set one or there is no key, and the headers that the
+	// dialect demands beside it. A key never goes into a URL.
+	Auth(h http.Header, base, key string)
 	NewDecoder() Decoder
 }
 
 // dialects lists every dialect, the default first.
-func dialects() []Dialect { return []Dialect{chat{}, completions{}} }
+func dialects() []Dialect {
+	return []Dialect{
+		chat{},
+		completions{},
+		responses{},
+		anthropic{},
+		ollamaChat{},
+		ollamaGenerate{},
+		llamacpp{},
+		lmstudio{},
+	}
+}
 
 // ByName finds a dialect by its name.
 func ByName(name string) (Dialect, error) {
@@ -112,13 +128,4 @@ func Names() []string {
 		names = append(names, d.Name())
 	}
 	return names
-}
-
-// bearer sets the usual Authorization header.
-func bearer(h http.Header, key string) {
-	key = strings.TrimSpace(key)
-	if key == "" || h.Get("Authorization") != "" {
-		return
-	}
-	h.Set("Authorization", "Bearer "+key)
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 )
@@ -46,13 +45,37 @@ func TestBody(t *testing.T) {
 			chatHead + `,"stream_options":{"include_usage":true},"max_tokens":32,"temperature":0,"seed":5}`},
 		{"limit swapped", "chat", "", false, []string{FieldMaxTokens},
 			chatHead + `,"stream_options":{"include_usage":true},"max_completion_tokens":32,"temperature":0}`},
-		{"both limits rejected", "chat", "", false, []string{FieldMaxTokens, FieldMaxCompletion},
-			chatHead + `,"stream_options":{"include_usage":true},"temperature":0}`},
+		{"OpenAI", "chat", "OpenAI", false, nil,
+			chatHead + `,"stream_options":{"include_usage":true},"max_completion_tokens":32,"temperature":0}`},
+		{"OpenAI's old models", "chat", "OpenAI", false, []string{FieldMaxCompletion},
+			chatHead + `,"stream_options":{"include_usage":true},"max_tokens":32,"temperature":0}`},
+		{"Mistral", "chat", "Mistral", false, nil, chatHead + `,"max_tokens":32,"temperature":0,"random_seed":5}`},
+		{"LMDeploy", "chat", "LMDeploy", false, nil,
+			chatHead + `,"stream_options":{"include_usage":true},"max_tokens":32,"min_new_tokens":32,"ignore_eos":true,"temperature":0,"seed":5,"return_token_ids":true}`},
+		{"KoboldCpp", "chat", "KoboldCpp", false, nil,
+			chatHead + `,"stream_options":{"include_usage":true},"max_tokens":32,"ban_eos_token":true,"temperature":0,"seed":5}`},
+		{"Groq", "chat", "Groq", false, nil,
+			chatHead + `,"stream_options":{"include_usage":true},"max_completion_tokens":32,"temperature":0,"seed":5}`},
+		{"Anthropic", "anthropic", "", false, nil,
+			`{"model":"m","max_tokens":32,"messages":[{"role":"user","content":"7f3a Say \"hi\"\n"}],"stream":true,"temperature":0}`},
+		{"Anthropic, temperature refused", "anthropic", "", false, []string{FieldTemperature, FieldMaxTokens},
+			`{"model":"m","max_tokens":32,"messages":[{"role":"user","content":"7f3a Say \"hi\"\n"}],"stream":true}`},
+		{"Responses", "responses", "", false, nil, `{"model":"m","input":"7f3a Say \"hi\"\n","stream":true,"max_output_tokens":32,"temperature":0}`},
+		{"Responses of OpenAI", "responses", "OpenAI", false, nil,
+			`{"model":"m","input":"7f3a Say \"hi\"\n","stream":true,"max_output_tokens":32,"temperature":0,"store":false}`},
+		{"Ollama's chat", "ollama", "Ollama", true, nil,
+			chatHead + `,"options":{"num_predict":32,"temperature":0,"seed":5}}`},
+		{"Ollama's generate", "ollama-generate", "Ollama", true, []string{FieldSeed},
+			`{"model":"m","prompt":"7f3a Say \"hi\"\n","stream":true,"options":{"num_predict":32,"temperature":0}}`},
+		{"llama.cpp's completion, cold", "llamacpp", "llama.cpp", true, nil,
+			`{"model":"m","prompt":"7f3a Say \"hi\"\n","stream":true,"n_predict":32,"ignore_eos":true,"temperature":0,"seed":5,"timings_per_token":true,"cache_prompt":false}`},
+		{"LM Studio's chat", "lmstudio", "LM Studio", false, nil,
+			`{"model":"m","input":"7f3a Say \"hi\"\n","stream":true,"max_output_tokens":32,"temperature":0,"store":false}`},
 		{"the swapped one rejected", "chat", "", false, []string{FieldMaxCompletion},
 			chatHead + `,"stream_options":{"include_usage":true},"max_tokens":32,"temperature":0}`},
 		{"continuous usage dropped", "chat", "vLLM", false, []string{FieldRunningUsage, FieldMinTokens, FieldIgnoreEOS, FieldSeed},
 			chatHead + `,"stream_options":{"include_usage":true},"max_tokens":32,"temperature":0}`},
-		{"nothing but the least", "chat", "llama.cpp", true, Fallback()[:len(Fallback())-1],
+		{"nothing but the least", "chat", "llama.cpp", true, Fallback()[:len(Fallback())-2],
 			chatHead + `,"max_tokens":32}`},
 		{"usage dropped", "completions", "vLLM", false, []string{FieldIncludeUsage, FieldMinTokens, FieldIgnoreEOS, FieldSeed, FieldTemperature},
 			`{"model":"m","prompt":"7f3a Say \"hi\"\n","stream":true,"max_tokens":32}`},
@@ -70,6 +93,69 @@ func TestBody(t *testing.T) {
 	}
 }
 
+// A reply without a limit could go on for ever.
+func TestBodyNeedsALimit(t *testing.T) {
+	none := map[string]bool{FieldMaxTokens: true, FieldMaxCompletion: true}
+	for _, name := range []string{"chat", "completions"} {
+		d, _ := ByName(name)
+		if b, err := d.Body(Ask{Model: "m", MaxTokens: 9, Drop: none}); err == nil {
+			t.Errorf("%s: %s", name, b)
+		}
+	}
+	if b, err := (responses{}).Body(Ask{Model: "m", MaxTokens: 9, Engine: "OpenAI"}); err == nil {
+		t.Errorf("fewer tokens than the API gives: %s", b)
+	}
+}
+
+func TestReasoningModelsThinkLittle(t *testing.T) {
+	for _, c := range []struct{ model, engine, want string }{
+		{"gpt-5-mini", "OpenAI", "minimal"}, {"o3", "Azure OpenAI", "low"}, {"gpt-4.1", "OpenAI", ""}, {"gpt-5", "", ""},
+	} {
+		for _, dialect := range []string{"chat", "responses"} {
+			got := bodyOf(t, dialect, Ask{Model: c.model, MaxTokens: 32, Engine: c.engine})
+			if said := strings.Contains(got, `"`+c.want+`"`) && c.want != ""; said != (c.want != "") || c.want == "" && strings.Contains(got, "effort") {
+				t.Errorf("%s, %s: %s", c.model, dialect, got)
+			}
+			if dropped := bodyOf(t, dialect, Ask{Model: c.model, MaxTokens: 32, Engine: c.engine, Drop: map[string]bool{FieldEffort: true}}); strings.Contains(dropped, "effort") {
+				t.Errorf("%s, %s: %s", c.model, dialect, dropped)
+			}
+		}
+	}
+}
+
+// TestGiveUp walks down the ladder: each step leaves out something that is
+// really there, and it ends.
+func TestGiveUp(t *testing.T) {
+	for _, name := range Names() {
+		d, _ := ByName(name)
+		for _, engine := range []string{"", "vLLM", "llama.cpp", "OpenAI", "Mistral", "LMDeploy"} {
+			a := Ask{Model: "m", Prompt: "p", MaxTokens: 32, Engine: engine, Cold: true, Drop: map[string]bool{}}
+			last, steps := "", 0
+			for ; steps <= len(Fallback()); steps++ {
+				field := GiveUp(d, a)
+				if field == "" {
+					break
+				}
+				before := bodyOf(t, name, a)
+				a.Drop[field] = true
+				if bodyOf(t, name, a) == before {
+					t.Fatalf("%s, %s: giving up %s changes nothing", name, engine, field)
+				}
+				last = field
+			}
+			if steps > len(Fallback()) {
+				t.Errorf("%s, %s: no end", name, engine)
+			}
+			if name == "chat" && last != FieldMaxTokens && last != FieldMaxCompletion {
+				t.Errorf("%s, %s: the last thing given up is %q", name, engine, last)
+			}
+		}
+	}
+	if got := GiveUp(chat{}, Ask{}); got != "" {
+		t.Errorf("a request that cannot be made gives up %q", got)
+	}
+}
+
 func TestBodyNeedsATokenToAskFor(t *testing.T) {
 	for _, n := range []int{0, -1} {
 		for _, name := range Names() {
@@ -82,32 +168,12 @@ func TestBodyNeedsATokenToAskFor(t *testing.T) {
 }
 
 func TestByName(t *testing.T) {
-	paths := map[string]string{"chat": "/chat/completions", "completions": "/completions"}
 	for _, name := range Names() {
-		d, err := ByName(name)
-		if err != nil || d.Name() != name || d.Path() != paths[name] {
+		if d, err := ByName(name); err != nil || d.Name() != name {
 			t.Errorf("%s: %v, %v", name, d, err)
 		}
 	}
 	if _, err := ByName("smoke"); err == nil || !strings.Contains(err.Error(), "chat, completions") {
 		t.Errorf("an unknown name gives %v", err)
-	}
-}
-
-func TestAuth(t *testing.T) {
-	for _, c := range []struct{ name, have, key, want string }{
-		{"key", "", "secret", "Bearer secret"},
-		{"key with a line end", "", "secret\n", "Bearer secret"},
-		{"no key", "", "", ""},
-		{"the user's own header stays", "Basic eA==", "secret", "Basic eA=="},
-	} {
-		h := http.Header{}
-		if c.have != "" {
-			h.Set("Authorization", c.have)
-		}
-		chat{}.Auth(h, c.key)
-		if got := h.Get("Authorization"); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
 	}
 }

@@ -7,19 +7,21 @@ type chat struct{}
 
 var _ Dialect = chat{}
 
-func (chat) Name() string                   { return "chat" }
-func (chat) Path() string                   { return "/chat/completions" }
-func (chat) Auth(h http.Header, key string) { bearer(h, key) }
-func (chat) NewDecoder() Decoder            { return newStream() }
+func (chat) Name() string        { return "chat" }
+func (chat) NewDecoder() Decoder { return newStream() }
+
+func (chat) Endpoint(base, _ string) string { return under(base, "/chat/completions") }
+
+func (chat) Auth(h http.Header, base, key string) { bearer(h, base, key) }
 
 func (chat) Body(a Ask) ([]byte, error) {
 	b, err := common(a)
 	if err != nil {
 		return nil, err
 	}
-	b.Messages = []message{{Role: "user", Content: a.Prompt}}
-	if a.Drop[FieldMaxTokens] && !a.Drop[FieldMaxCompletion] {
-		b.MaxTokens, b.MaxCompletion = 0, a.MaxTokens
+	if err := b.newer(a); err != nil {
+		return nil, err
 	}
-	return b.encode()
+	b.Messages, b.Effort = a.messages(), a.effort()
+	return encode(b)
 }

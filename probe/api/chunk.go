@@ -2,10 +2,11 @@ package api
 
 import "teapot/probe/event"
 
-// chunk is what one event of an OpenAI-like stream says, whichever way it was
-// read: by the fast picker or by encoding/json. The two must fill it alike.
+// chunk is what one event of a stream says, in any dialect and whichever way it
+// was read: quickly or by encoding/json. The two ways must fill it alike.
 type chunk struct {
 	model    []byte
+	provider []byte // who served it, behind a gateway that says so
 	choices  int    // objects in choices
 	indices  uint64 // bit i: choice i stood in the event; indices above 63 share the last bit
 	finished uint64 // bit i: choice i has a finish reason
@@ -17,6 +18,8 @@ type chunk struct {
 	usage    usage
 	work     work
 	fail     *failure
+	last     bool // the server owes nothing more: what comes after does not count
+	totals   bool // usage is of the whole reply and says nothing of this event
 }
 
 // reset empties the chunk for the next event.
@@ -97,7 +100,8 @@ type work struct {
 	cached            int
 	promptN, decodeN  int
 	prompt, decode    int64
-	queue             int64
+	queue, load       int64
+	total, perToken   int64
 	drafted, accepted int
 }
 
@@ -119,7 +123,7 @@ func (w *work) merge(v work) {
 	spans := [...]struct {
 		have *int64
 		n    int64
-	}{{&w.prompt, v.prompt}, {&w.decode, v.decode}, {&w.queue, v.queue}}
+	}{{&w.prompt, v.prompt}, {&w.decode, v.decode}, {&w.queue, v.queue}, {&w.load, v.load}, {&w.total, v.total}, {&w.perToken, v.perToken}}
 	for _, f := range spans {
 		if f.n > 0 {
 			*f.have = f.n

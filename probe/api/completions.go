@@ -9,16 +9,21 @@ type completions struct{}
 
 var _ Dialect = completions{}
 
-func (completions) Name() string                   { return "completions" }
-func (completions) Path() string                   { return "/completions" }
-func (completions) Auth(h http.Header, key string) { bearer(h, key) }
-func (completions) NewDecoder() Decoder            { return newStream() }
+func (completions) Name() string        { return "completions" }
+func (completions) NewDecoder() Decoder { return newStream() }
+
+func (completions) Endpoint(base, _ string) string { return under(base, "/completions") }
+
+func (completions) Auth(h http.Header, base, key string) { bearer(h, base, key) }
 
 func (completions) Body(a Ask) ([]byte, error) {
 	b, err := common(a)
 	if err != nil {
 		return nil, err
 	}
+	if a.Drop[FieldMaxTokens] {
+		return nil, errNoLimit
+	}
 	b.Prompt = &a.Prompt
-	return b.encode()
+	return encode(b)
 }

@@ -12,6 +12,9 @@ import (
 func decodeDelta(o object, c *chunk) {
 	answer, thought := contentOf(o["content"])
 	c.say(event.Answer, answer)
+	if sound, ok := objectOf(o["audio"]); ok {
+		c.say(event.Answer, textOf(sound["transcript"])) // the sound itself is no text
+	}
 	c.say(event.ToolCall, toolText(o))
 	c.say(event.Refusal, textOf(o["refusal"]))
 	for _, text := range [][]byte{

@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"math"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -23,7 +22,7 @@ func HTTPError(status int, header http.Header, body []byte) (event.Class, string
 // Retry-After that names a date while the reply has no Date of its own.
 func HTTPErrorAt(now time.Time, status int, header http.Header, body []byte) (event.Class, string, time.Duration) {
 	message := messageOf(status, body)
-	return classOf(status, message), message, retryAfter(now, header)
+	return classOf(status, message), message, retryAfter(now, status, header)
 }
 
 // classOf maps a status to a class. The message tells a server that is loading
@@ -44,7 +43,7 @@ func classOf(status int, message string) event.Class {
 			return event.ErrLoading
 		}
 		return event.ErrOverload
-	case 529:
+	case 529, 498: // Anthropic, and the flexible tier of Groq
 		return event.ErrOverload
 	}
 	if status >= 200 && status < 300 {
@@ -87,38 +86,4 @@ func titleOf(page []byte) string {
 		return ""
 	}
 	return OneLine(string(m[1]))
-}
-
-// maxRetry is the longest wait taken from a server.
-const maxRetry = 24 * time.Hour
-
-// retryAfter reads how long to wait: milliseconds, seconds or a date. A date is
-// taken against the server's own clock where the reply tells it.
-func retryAfter(now time.Time, h http.Header) time.Duration {
-	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil {
-		return wait(ms * 1e6)
-	}
-	text := strings.TrimSpace(h.Get("Retry-After"))
-	if text == "" {
-		return 0
-	}
-	if s, err := strconv.ParseFloat(text, 64); err == nil {
-		return wait(s * 1e9)
-	}
-	at, err := http.ParseTime(text)
-	if err != nil {
-		return 0
-	}
-	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = date
-	}
-	return wait(float64(at.Sub(now)))
-}
-
-// wait bounds a time in ns to what can be waited for.
-func wait(ns float64) time.Duration {
-	if math.IsNaN(ns) || ns <= 0 {
-		return 0
-	}
-	return time.Duration(min(ns, float64(maxRetry)))
 }

@@ -43,6 +43,12 @@ func TestHTTPErrorClassAndMessage(t *testing.T) {
 		{"method", 405, `{"detail":"Method Not Allowed"}`, event.ErrParam, "Method Not Allowed"},
 		{"too large", 413, `{"error":{"message":"request too large"}}`, event.ErrParam, "request too large"},
 		{"media type", 415, `x`, event.ErrParam, "x"},
+		{"Groq is full", 498, `{"error":{"message":"capacity exceeded","type":"capacity_exceeded"}}`, event.ErrOverload, "capacity exceeded"},
+		{"problem details", 400, `{"type":"urn:kserve:problem","title":"Bad Request","status":400,"detail":"Inference error"}`, event.ErrParam, "Inference error"},
+		{"AWS", 400, `{"__type":"ValidationException","Message":"bad value"}`, event.ErrParam, "bad value"},
+		{"an exception", 500, `{"internalServerException":{"message":"boom"}}`, event.ErrHTTP, "boom"},
+		{"LiteLLM", 500, `{"error":{"message":"boom","type":"None","param":"None","code":"500"}}`, event.ErrHTTP, "boom"},
+		{"TGI through OpenAI", 422, `{"error":{"message":"Input validation error: x","http_status_code":422}}`, event.ErrParam, "Input validation error: x"},
 		{"credits", 402, `{"error":{"code":402,"message":"no credits"}}`, event.ErrHTTP, "no credits"},
 		{"error without text", 500, `{"error":{"code":"E7"}}`, event.ErrHTTP, "E7"},
 		{"unknown shape", 500, `{"a":1}`, event.ErrHTTP, `{"a":1}`},
@@ -74,6 +80,11 @@ func TestRetryAfter(t *testing.T) {
 		{"absurd", map[string]string{"Retry-After": "1e30"}, 24 * time.Hour},
 		{"not a number", map[string]string{"Retry-After": "NaN"}, 0},
 		{"rubbish", map[string]string{"Retry-After": "soon"}, 0},
+		{"a limit that is used up", map[string]string{"X-Ratelimit-Remaining-Requests": "0", "X-Ratelimit-Reset-Requests": "6m0s", "X-Ratelimit-Remaining-Tokens": "5", "X-Ratelimit-Reset-Tokens": "9h"}, 6 * time.Minute},
+		{"two that are", map[string]string{"X-Ratelimit-Remaining-Requests": "0", "X-Ratelimit-Reset-Requests": "20ms", "X-Ratelimit-Remaining-Tokens": "0", "X-Ratelimit-Reset-Tokens": "1.5s"}, 1500 * time.Millisecond},
+		{"none that is", map[string]string{"X-Ratelimit-Remaining-Requests": "7", "X-Ratelimit-Reset-Requests": "6m0s"}, 0},
+		{"Anthropic's limits", map[string]string{"Anthropic-Ratelimit-Output-Tokens-Remaining": "0", "Anthropic-Ratelimit-Output-Tokens-Reset": "2026-11-30T12:00:30Z"}, 30 * time.Second},
+		{"Retry-After outranks them", map[string]string{"Retry-After": "2", "X-Ratelimit-Remaining-Requests": "0", "X-Ratelimit-Reset-Requests": "6m0s"}, 2 * time.Second},
 	} {
 		h := http.Header{}
 		for k, v := range c.head {
@@ -81,6 +92,36 @@ func TestRetryAfter(t *testing.T) {
 		}
 		if _, _, got := HTTPErrorAt(now, 429, h, nil); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestNoRefillUnlessTooManyRequests(t *testing.T) {
+	h := http.Header{"X-Ratelimit-Remaining-Requests": {"0"}, "X-Ratelimit-Reset-Requests": {"6m0s"}}
+	if _, _, wait := HTTPErrorAt(time.Unix(0, 0), 500, h, nil); wait != 0 {
+		t.Errorf("a 500 makes us wait %v", wait)
+	}
+}
+
+func TestRejectsFields(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		status int
+		body   string
+		want   bool
+	}{
+		{"nameless", 400, `{"error":{"message":"Extra inputs are not permitted"}}`, true},
+		{"a field that is not ours", 400, `{"error":{"message":"Unrecognized request argument supplied: frobnicate"}}`, true},
+		{"vague", 400, `{"error":{"message":"Invalid request payload"}}`, true},
+		{"pydantic", 422, `{"error":"1 validation error for ChatCompletionRequest"}`, true},
+		{"the model", 400, `{"error":{"message":"The model does not support this request"}}`, false},
+		{"too long", 400, `{"error":{"message":"This model's maximum context length is 4096 tokens"}}`, false},
+		{"filtered", 400, `{"error":{"message":"unsupported: the content filter was triggered"}}`, false},
+		{"nothing of it", 400, `{"error":{"message":"boom"}}`, false},
+		{"another status", 500, `{"error":{"message":"Extra inputs are not permitted"}}`, false},
+	} {
+		if got := RejectsFields(c.status, []byte(c.body)); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 }

@@ -30,8 +30,10 @@ func say(text string) string { return delta(`"content":"`+text+`"`, "") }
 
 // feed decodes events. One that begins with "event:" names its type, one that
 // begins with ":" is a comment.
-func feed(events ...string) (*stream, []Part) {
-	s := newStream()
+func feed(events ...string) (*stream, []Part) { return feedTo(newStream(), events...) }
+
+// feedTo does it with any decoder.
+func feedTo[D Decoder](s D, events ...string) (D, []Part) {
 	var parts []Part
 	for _, e := range events {
 		ev := sse.Event{Type: "message", Data: []byte(e)}

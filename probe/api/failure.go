@@ -3,6 +3,8 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -20,7 +22,7 @@ func (f *failure) overload() bool {
 		return true
 	}
 	words := strings.ToLower(f.kind + " " + f.message)
-	for _, w := range []string{"overload", "unavailable", "queue is full", "server busy", "too many requests", "rate limit", "rate_limit"} {
+	for _, w := range []string{"overload", "unavailable", "queue is full", "server busy", "too many requests", "rate limit", "rate_limit", "throttl", "capacity_exceeded", "over capacity"} {
 		if strings.Contains(words, w) {
 			return true
 		}
@@ -47,23 +49,47 @@ func failureOf(o object) *failure {
 		_, usage := o["usage"]
 		flat = present(o["detail"]) || present(o["errors"]) || (present(o["message"]) && !named && !usage)
 	}
-	if !flat {
+	if flat || !chunky && present(o["__type"]) {
+		return (&failure{message: flatMessage(o)}).fill(o)
+	}
+	if chunky {
 		return nil
 	}
-	return (&failure{message: flatMessage(o)}).fill(o)
+	return exceptionOf(o)
+}
+
+// exceptionOf finds an exception as Bedrock streams it: an object under the
+// name of the exception.
+func exceptionOf(o object) *failure {
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		if !strings.HasSuffix(name, "Exception") {
+			continue
+		}
+		if inner, ok := objectOf(o[name]); ok {
+			f := (&failure{message: flatMessage(inner), kind: name}).fill(inner)
+			if f.message == "" {
+				f.message = name
+			}
+			return f
+		}
+	}
+	return nil
 }
 
 // fill takes code and kind from the fields around the error.
 func (f *failure) fill(o object) *failure {
-	for _, key := range []string{"code", "status_code", "http_status_code"} {
+	for _, key := range []string{"code", "status_code", "http_status_code", "statusCode", "status"} {
 		if f.code == 0 {
 			f.code, _ = countOf(o[key])
 		}
 	}
-	for _, key := range []string{"type", "error_type", "status"} {
+	for _, key := range []string{"type", "error_type", "status", "__type"} {
 		if kind := string(textOf(o[key])); f.kind == "" && kind != "error" {
 			f.kind = kind
 		}
+	}
+	if f.kind == "" {
+		f.kind = string(textOf(o["code"])) // a name where others have a number
 	}
 	return f
 }
@@ -79,9 +105,6 @@ func errorOf(raw json.RawMessage) *failure {
 	}
 	if o, ok := objectOf(raw); ok {
 		f := (&failure{message: flatMessage(o)}).fill(o)
-		if f.kind == "" {
-			f.kind = string(textOf(o["code"])) // a name where others have a number
-		}
 		if f.message == "" {
 			f.message = f.kind
 		}
@@ -102,7 +125,7 @@ func errorOf(raw json.RawMessage) *failure {
 // flatMessage finds the text of an error whose fields lie in o: message (or
 // the first msg nested in it), then detail, then the first of errors.
 func flatMessage(o object) string {
-	for _, key := range []string{"message", "detail", "errors", "msg"} {
+	for _, key := range []string{"message", "detail", "errors", "msg", "Message", "error_message", "title"} {
 		if text := nested(o[key], 0); text != "" {
 			return text
 		}

@@ -35,7 +35,7 @@ func failing(reason string) bool {
 func (s *stream) Result(asked int, end error) Result {
 	r := Result{
 		Finish: OneLine(s.finish),
-		Model:  s.model,
+		Model:  s.model, Provider: OneLine(s.provider),
 		Flags:  s.flags,
 		Prompt: max(s.usage.prompt, 0),
 		Cached: max(s.usage.cached, 0),
@@ -73,7 +73,8 @@ func (s *stream) server(r *Result) {
 	r.Server = &event.ServerTimings{
 		PromptN: s.work.promptN, Prompt: s.work.prompt,
 		DecodeN: s.work.decodeN, Decode: s.work.decode,
-		Queue: s.work.queue, Drafted: s.work.drafted, Accepted: s.work.accepted,
+		Queue: s.work.queue, Load: s.work.load, Total: s.work.total, PerToken: s.work.perToken,
+		Drafted: s.work.drafted, Accepted: s.work.accepted,
 	}
 	// Groq and Cerebras give the times there and the counts in usage.
 	if r.Server.PromptN == 0 && s.work.running < 0 {
@@ -81,6 +82,9 @@ func (s *stream) server(r *Result) {
 	}
 	if r.Server.DecodeN == 0 {
 		r.Server.DecodeN = max(s.usage.completion, 0)
+	}
+	if r.Server.PerToken == 0 && r.Server.DecodeN > 0 {
+		r.Server.PerToken = r.Server.Decode / int64(r.Server.DecodeN)
 	}
 }
 
@@ -101,7 +105,7 @@ func (s *stream) class(asked int, end error, r *Result) (event.Class, string) {
 		return event.ErrStream, line
 	case s.foreign != "":
 		return event.ErrNotStream, s.foreign
-	case s.format == sse.JSON && s.events > 0:
+	case s.format == sse.JSON && s.events > 0 && !s.lines:
 		return event.ErrNotStream, "one JSON document came instead of a stream"
 	case errors.Is(end, sse.ErrTooLong) && !s.terminal():
 		return event.ErrLimit, OneLine(end.Error())
@@ -134,6 +138,11 @@ func describe(body []byte) string {
 // success tells a full reply from a shorter one.
 func (s *stream) success(asked int, r *Result) event.Class {
 	switch {
+	case s.finish == "":
+		return event.OKUnknownReason
+	case s.finish == "completed" && r.N == asked && r.Count != event.CountEvents:
+		// llama.cpp says so of a response that reached the limit, too.
+		return event.OKFull
 	case !atLength(s.finish):
 		return event.OKShort
 	case r.N == asked:
@@ -152,7 +161,7 @@ func (s *stream) brokenLine(end error) string {
 	case end != nil && !errors.Is(end, io.EOF):
 		return OneLine("the connection broke before the end: " + root(end).Error())
 	case s.done:
-		return "[DONE] came without a finish reason"
+		return "the mark of the end came without a finish reason"
 	case s.events == 0:
 		return "the body ended before any event"
 	}

@@ -31,7 +31,7 @@ func TestOutcome(t *testing.T) {
 		{"length, N not known", []string{say("a"), say("b"), fullChunk, "[DONE]"}, 7, nil, event.OKUnknownReason, 2, ""},
 		{"length, as many events as asked", []string{say("a"), say("b"), fullChunk, "[DONE]"}, 2, nil, event.OKFull, 2, ""},
 		{"no reason", []string{say("a")}, 1, io.EOF, event.ErrTruncated, 1, "without a finish reason"},
-		{"[DONE] without a reason", []string{say("a"), "[DONE]"}, 1, nil, event.ErrTruncated, 1, "[DONE] came without"},
+		{"[DONE] without a reason", []string{say("a"), "[DONE]"}, 1, nil, event.ErrTruncated, 1, "mark of the end came without"},
 		{"swallowed error", []string{say("a"), `{"model":"","choices":[{"index":0,"delta":{"content":""},"finish_reason":null}]}`}, 2, io.EOF, event.ErrTruncated, 1, "without a finish reason"},
 		{"cut", []string{say("a")}, 1, io.ErrUnexpectedEOF, event.ErrTruncated, 1, "unexpected EOF"},
 		{"reset", []string{say("a")}, 1, fmt.Errorf("read tcp: connection reset by peer"), event.ErrTruncated, 1, "reset by peer"},

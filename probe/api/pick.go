@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/buger/jsonparser"
@@ -16,9 +17,8 @@ var errUnusual = errors.New("unusual chunk")
 // tool calls, duplicate keys, odd numbers, bad UTF-8) it refuses, and the
 // decoder reads the event the slow way.
 type picker struct {
-	c    *chunk
-	buf  []byte // unescaped text, reused
-	keep bool   // the name of the model is still wanted
+	scratch
+	c *chunk
 
 	top, choice, delta, usage, timings fields
 	index                              int
@@ -56,7 +56,7 @@ func (f *fields) add(i int) bool {
 }
 
 func newPicker() *picker {
-	p := &picker{buf: make([]byte, 0, 256), keep: true}
+	p := &picker{scratch: scratch{make([]byte, 0, 256)}}
 	p.onTop, p.onChoice, p.onDelta = p.topKey, p.choiceKey, p.deltaKey
 	p.onUsage, p.onTimings, p.onElement = p.usageKey, p.timingsKey, p.element
 	return p
@@ -103,11 +103,16 @@ func (p *picker) topKey(key, value []byte, t jsonparser.ValueType, _ int) error 
 		if !p.top.add(3) || t != jsonparser.String {
 			return errUnusual
 		}
-		if p.keep {
-			text, err := p.plain(value)
-			p.c.model = text
-			return err
+		text, err := p.plain(value)
+		p.c.model = text
+		return err
+	case "provider":
+		if !p.top.add(5) || t != jsonparser.String {
+			return errUnusual
 		}
+		text, err := p.plain(value)
+		p.c.provider = text
+		return err
 	case "object":
 		if !p.top.add(4) || t != jsonparser.String || string(value) == "error" || !tidy(value) {
 			return errUnusual
@@ -116,8 +121,12 @@ func (p *picker) topKey(key, value []byte, t jsonparser.ValueType, _ int) error 
 		if !null {
 			return errUnusual
 		}
-	case "type", "detail", "errors", "message", "code", "status_code":
+	case "type", "detail", "errors", "message", "code", "status_code", "__type":
 		return errUnusual
+	default:
+		if t == jsonparser.Object && bytes.HasSuffix(key, []byte("Exception")) {
+			return errUnusual
+		}
 	}
 	return nil
 }
@@ -193,7 +202,7 @@ func (p *picker) deltaKey(key, value []byte, t jsonparser.ValueType, _ int) erro
 		return p.textOf(&p.delta, 3, textThinking, value, t)
 	case "refusal":
 		return p.textOf(&p.delta, 4, textRefusal, value, t)
-	case "tool_calls", "function_call", "reasoning_details":
+	case "tool_calls", "function_call", "reasoning_details", "audio":
 		if t != jsonparser.Null {
 			return errUnusual
 		}
@@ -225,7 +234,7 @@ func (p *picker) usageKey(key, value []byte, t jsonparser.ValueType, _ int) erro
 		return number(&p.usage, 2, value, t, &u.reasoning)
 	case "output_tokens", "input_tokens", "completion_tokens_details", "output_tokens_details",
 		"prompt_tokens_details", "input_tokens_details", "prompt_cache_hit_tokens", "cached_tokens",
-		"queue_time", "prompt_time", "completion_time":
+		"queue_time", "prompt_time", "completion_time", "total_time":
 		if t != jsonparser.Null {
 			return errUnusual
 		}
@@ -253,6 +262,8 @@ func (p *picker) timingsKey(key, value []byte, t jsonparser.ValueType, _ int) er
 		return millis(&p.timings, 5, value, t, &w.prompt)
 	case "predicted_ms":
 		return millis(&p.timings, 6, value, t, &w.decode)
+	case "predicted_per_token_ms":
+		return millis(&p.timings, 7, value, t, &w.perToken)
 	}
 	return nil
 }

@@ -9,9 +9,12 @@ import (
 	"github.com/buger/jsonparser"
 )
 
+// scratch holds the unescaped texts of one event; it is reused for the next.
+type scratch struct{ buf []byte }
+
 // plain undoes the escapes of a JSON string. Without escapes the result is the
-// value itself; with them it lies in the picker's buffer.
-func (p *picker) plain(value []byte) ([]byte, error) {
+// value itself; with them it lies in the buffer.
+func (p *scratch) plain(value []byte) ([]byte, error) {
 	if tidy(value) {
 		return value, nil
 	}

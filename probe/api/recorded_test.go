@@ -65,6 +65,15 @@ func TestRecorded(t *testing.T) {
 		{"G_SIGTERM_mid_stream", 200, 14, 14, event.CountEvents, event.ErrTruncated, 31.668, 300.527, 1, false},
 		{"I_ping_1s", 5, 5, 5, event.CountTimings, event.OKFull, 17163.254, 17253.907, -1, false},
 		{"J_prefill_progress", 10, 10, 10, event.CountTimings, event.OKFull, 14586.916, 14919.625, -1, false},
+		{"A_native_stream", 8, 8, 8, event.CountUsage, event.OKFull, 2.843, 26.470, 0, true},
+		{"A_native_stream_timings", 4, 4, 4, event.CountUsage, event.OKFull, 6.125, 11.918, 0, true},
+		{"A_messages_stream", 8, 8, 8, event.CountUsage, event.OKFull, 5.904, 18.510, 0, false},
+		{"A_responses_stream", 8, 8, 8, event.CountUsage, event.OKFull, 3.745, 17.372, 0, false},
+		{"A_err_bad_model", 2, 2, 2, event.CountTimings, event.OKFull, 4.197, 8.410, 0, false},
+		{"O_chat", 12, 12, 12, event.CountUsage, event.OKFull, 8.904, 22.804, 0, false},
+		{"O_generate_warm", 12, 12, 12, event.CountUsage, event.OKFull, 5.245, 17.956, 0, false},
+		{"O_generate_cold", 6, 6, 6, event.CountUsage, event.OKFull, 273.643, 280.885, 0, false},
+		{"P_ollama_runner_killed_api_chat", 2000, 9, 9, event.CountEvents, event.ErrStream, 31.401, 167.756, 0, false},
 		{"O_v1_chat_stream_usage", 8, 8, 8, event.CountUsage, event.OKFull, 10.292, 19.05, 0, false},
 	} {
 		t.Run(c.file, func(t *testing.T) {
@@ -73,7 +82,7 @@ func TestRecorded(t *testing.T) {
 				t.Fatalf("status %d", resp.StatusCode)
 			}
 			body := &stamped{body: resp.Body, w: w}
-			s := play(body, sse.SSE, func(read uint64) time.Duration { return body.at[read-1] }, dialectOf(c.file), func(int) int { return c.asked })
+			s := play(body, sse.FormatOf(resp.Header.Get("Content-Type")), func(read uint64) time.Duration { return body.at[read-1] }, dialectOf(c.file), func(int) int { return c.asked })
 			if len(s.tokens) != c.tokenEvents || s.res.N != c.n || s.res.Count != c.count || s.res.Class != c.class {
 				t.Fatalf("%d token events, N %d by %s, %s (%s); want %d, %d, %s, %s",
 					len(s.tokens), s.res.N, s.res.Count, s.res.Class, s.res.Message, c.tokenEvents, c.n, c.count, c.class)
@@ -100,16 +109,30 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestRecordedTimings checks the server's own times.
+// TestRecordedTimings checks what the servers say of their own work.
 func TestRecordedTimings(t *testing.T) {
-	resp, _ := response(t, readRecorded(t, "testdata/recorded/A_chat_stream_timings.txt"))
-	s := play(resp.Body, sse.SSE, func(uint64) time.Duration { return 0 }, "chat", asItWas)
-	want := event.ServerTimings{PromptN: 1, Prompt: 4536000, DecodeN: 12, Decode: 18814000}
-	if s.res.Server == nil || *s.res.Server != want {
-		t.Errorf("server timings %+v, want %+v", s.res.Server, want)
-	}
-	if s.res.Cached != 10 || s.res.Prompt != 11 || s.res.Model != "tiny" {
-		t.Errorf("cached %d, prompt %d, model %q", s.res.Cached, s.res.Prompt, s.res.Model)
+	for _, c := range []struct {
+		file           string
+		prompt, cached int
+		model          string
+		server         event.ServerTimings
+	}{
+		{"A_chat_stream_timings", 11, 10, "tiny", event.ServerTimings{PromptN: 1, Prompt: 4536000, DecodeN: 12, Decode: 18814000, PerToken: 1710364}},
+		{"A_native_stream", 3, 2, "tiny", event.ServerTimings{PromptN: 1, Prompt: 2290000, DecodeN: 8, Decode: 23136000, PerToken: 3305143}},
+		{"A_native_stream_timings", 3, 2, "tiny", event.ServerTimings{PromptN: 1, Prompt: 1955000, DecodeN: 4, Decode: 9430000, PerToken: 3143333}},
+		{"A_responses_stream", 11, 10, "tiny", event.ServerTimings{PromptN: 1, Prompt: 1964000, DecodeN: 8, Decode: 13631000, PerToken: 1947286}},
+		{"O_chat", 31, 0, "tiny", event.ServerTimings{PromptN: 31, Prompt: 3624000, DecodeN: 12, Decode: 13476000, Load: 1440660, Total: 22428574, Queue: 3887914, PerToken: 1123000}},
+		{"O_generate_cold", 30, 0, "tiny", event.ServerTimings{PromptN: 30, Prompt: 4198000, DecodeN: 6, Decode: 7513000, Load: 266408059, Total: 280864820, Queue: 2745761, PerToken: 1252166}},
+		{"O_generate_warm", 30, 0, "tiny", event.ServerTimings{PromptN: 30, Prompt: 1619000, DecodeN: 12, Decode: 12968000, Load: 997432, Total: 17969509, Queue: 2385077, PerToken: 1080666}},
+	} {
+		resp, _ := response(t, readRecorded(t, "testdata/recorded/"+c.file+".txt"))
+		s := play(resp.Body, sse.FormatOf(resp.Header.Get("Content-Type")), func(uint64) time.Duration { return 0 }, dialectOf(c.file), asItWas)
+		if s.res.Server == nil || *s.res.Server != c.server {
+			t.Errorf("%s: server timings %+v, want %+v", c.file, s.res.Server, c.server)
+		}
+		if s.res.Cached != c.cached || s.res.Prompt != c.prompt || s.res.Model != c.model {
+			t.Errorf("%s: cached %d, prompt %d, model %q", c.file, s.res.Cached, s.res.Prompt, s.res.Model)
+		}
 	}
 }
 

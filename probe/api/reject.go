@@ -1,9 +1,12 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +15,13 @@ import (
 // long), and only this kind means that the field must go.
 var reUnknown = regexp.MustCompile(`(?i)unsupported|not supported|un(recogni[sz]ed|known|expected)|extra (inputs|fields?)|not permitted|not allowed|forbidden|no longer|deprecated|use .?max_`)
 
+// How a request is made to fit a strict server, by whoever sends it: after a
+// 400 or 422, RejectedField names the field to put into Ask.Drop. Where it
+// names none and RejectsFields tells that fields are the trouble, GiveUp names
+// the next one to try without. The request is then sent again, outside of all
+// statistics, until it is taken or GiveUp has nothing more; what had to be
+// dropped is remembered for the run.
+
 // RejectedField names the request field that a 400 or 422 complains of, as
 // Ask.Drop wants it, and is "" when the complaint is about none of the fields
 // that a request can do without.
@@ -19,7 +29,7 @@ func RejectedField(status int, body []byte) string {
 	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity {
 		return ""
 	}
-	message := failureIn(body).message
+	message := complaint(body)
 	for _, where := range []string{strings.Join(paramsOf(body, 0), " "), message} {
 		if field := firstField(where); field != "" {
 			if strings.HasPrefix(field, "max_") && !reUnknown.MatchString(message+" "+string(body[:min(len(body), maxRaw)])) {
@@ -30,6 +40,50 @@ func RejectedField(status int, body []byte) string {
 	}
 	return ""
 }
+
+// RejectsFields tells whether a 400 or 422 that names no field of ours looks
+// like one against fields all the same, and not against the model, the length
+// of the prompt, or a value.
+func RejectsFields(status int, body []byte) bool {
+	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity {
+		return false
+	}
+	text := complaint(body)
+	return !reOther.MatchString(text) && (reUnknown.MatchString(text) || reVague.MatchString(text))
+}
+
+// reVague recognises a complaint about the request as a whole, and reOther one
+// that dropping fields cannot help.
+var (
+	reVague = regexp.MustCompile(`(?i)(invalid|bad|malformed|cannot parse).*(request|parameter|argument|field|payload|body|schema)|validation error|unprocessable`)
+	reOther = regexp.MustCompile(`(?i)\bmodel\b|context|too (long|large|big)|exceed|prompt|quota|credit|balance|content.?(filter|policy|management)|safety`)
+)
+
+// GiveUp names the next field of the ladder that the request for a has and can
+// do without, "" when there is none left.
+func GiveUp(d Dialect, a Ask) string {
+	have, err := d.Body(a)
+	if err != nil {
+		return ""
+	}
+	for _, field := range Fallback() {
+		if a.Drop[field] {
+			continue
+		}
+		b := a
+		if b.Drop = maps.Clone(a.Drop); b.Drop == nil {
+			b.Drop = map[string]bool{}
+		}
+		b.Drop[field] = true
+		if less, err := d.Body(b); err == nil && !bytes.Equal(less, have) {
+			return field
+		}
+	}
+	return ""
+}
+
+// complaint is what the body of a refusal says, raw.
+func complaint(body []byte) string { return failureIn(body).message }
 
 // paramsOf collects what a JSON complaint points at: "param", and the paths
 // under "loc".
@@ -68,20 +122,17 @@ var reWord = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
 
 // firstField is the first word of a text that names a field of ours.
 func firstField(text string) string {
-	group := false
+	group, known := false, Fallback()
 	for _, word := range reWord.FindAllString(text, -1) {
-		switch word {
-		case "include_usage":
+		switch {
+		case word == "include_usage":
 			return FieldIncludeUsage
-		case "continuous_usage_stats":
+		case word == "continuous_usage_stats":
 			return FieldRunningUsage
-		case FieldStreamOptions:
+		case word == FieldStreamOptions:
 			group = true
-		case FieldMaxTokens, FieldMaxCompletion, FieldMinTokens, FieldMinNewTokens, FieldIgnoreEOS,
-			FieldTemperature, FieldSeed, FieldTimings, FieldCachePrompt:
-			if !group {
-				return word
-			}
+		case !group && slices.Contains(known, word):
+			return word
 		}
 	}
 	if group {

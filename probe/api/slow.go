@@ -52,6 +52,9 @@ func decodeChunk(o object, c *chunk) {
 	if name := textOf(o["model"]); len(name) > 0 && len(c.model) == 0 {
 		c.model = name
 	}
+	if name := textOf(o["provider"]); len(name) > 0 && len(c.provider) == 0 {
+		c.provider = name
+	}
 	for _, raw := range listOf(o["choices"]) {
 		if choice, ok := objectOf(raw); ok {
 			decodeChoice(choice, c)
@@ -153,7 +156,7 @@ func decodeSeconds(o object, c *chunk) {
 	for _, f := range []struct {
 		key  string
 		into *int64
-	}{{"queue_time", &w.queue}, {"prompt_time", &w.prompt}, {"completion_time", &w.decode}} {
+	}{{"queue_time", &w.queue}, {"prompt_time", &w.prompt}, {"completion_time", &w.decode}, {"total_time", &w.total}} {
 		if v, ok := floatOf(o[f.key]); ok {
 			w.set = true
 			*f.into = spanOf(v, 1e9)
@@ -179,6 +182,9 @@ func decodeTimings(o object, c *chunk) {
 	if v, ok := floatOf(o["predicted_ms"]); ok {
 		w.decode = spanOf(v, 1e6)
 	}
+	if v, ok := floatOf(o["predicted_per_token_ms"]); ok {
+		w.perToken = spanOf(v, 1e6)
+	}
 	if c.work.running < 0 && w.running == 0 {
 		c.work.running = 0
 	}
@@ -186,16 +192,22 @@ func decodeTimings(o object, c *chunk) {
 }
 
 func objectOf(raw json.RawMessage) (object, bool) {
+	if len(raw) == 0 {
+		return nil, false
+	}
 	var o object
-	if len(raw) == 0 || json.Unmarshal(raw, &o) != nil || o == nil {
+	if json.Unmarshal(raw, &o) != nil || o == nil {
 		return nil, false
 	}
 	return o, true
 }
 
 func listOf(raw json.RawMessage) []json.RawMessage {
+	if len(raw) == 0 {
+		return nil
+	}
 	var l []json.RawMessage
-	if len(raw) == 0 || json.Unmarshal(raw, &l) != nil {
+	if json.Unmarshal(raw, &l) != nil {
 		return nil
 	}
 	return l
@@ -203,8 +215,11 @@ func listOf(raw json.RawMessage) []json.RawMessage {
 
 // textOf is the value of a JSON string, nil for anything else.
 func textOf(raw json.RawMessage) []byte {
+	if len(raw) == 0 || raw[0] != '"' {
+		return nil
+	}
 	var s string
-	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+	if json.Unmarshal(raw, &s) != nil {
 		return nil
 	}
 	return []byte(s)
@@ -214,6 +229,16 @@ func textOf(raw json.RawMessage) []byte {
 // negative or absurd one does not count as said.
 func countOf(raw json.RawMessage) (int, bool) {
 	f, ok := floatOf(raw)
+	return whole(f, ok)
+}
+
+// countIn is countOf for the text of a number.
+func countIn(text string) (int, bool) {
+	f, ok := floatIn(text)
+	return whole(f, ok)
+}
+
+func whole(f float64, ok bool) (int, bool) {
 	if !ok || !(f >= 0 && f < 1e9) {
 		return 0, false
 	}
@@ -221,10 +246,13 @@ func countOf(raw json.RawMessage) (int, bool) {
 }
 
 func floatOf(raw json.RawMessage) (float64, bool) {
-	text := string(raw)
 	if len(raw) > 0 && raw[0] == '"' {
-		text = string(textOf(raw))
+		return floatIn(string(textOf(raw)))
 	}
+	return floatIn(string(raw))
+}
+
+func floatIn(text string) (float64, bool) {
 	f, err := strconv.ParseFloat(text, 64)
 	return f, err == nil
 }

@@ -12,13 +12,25 @@ import (
 // failed.
 const badInRow = 3
 
-// stream decodes one reply in the dialects of OpenAI, with the habits of all
-// the servers that imitate it.
+// reader says in c what one event of a dialect holds. typ is the event's name,
+// data its payload without blanks around it, never empty. It is false when the
+// event makes no sense; c then means nothing. What it puts into c is valid
+// until the next event.
+//
+// A dialect whose replies have one choice sets choices and indices to 1.
+type reader interface {
+	read(typ string, data []byte, c *chunk) bool
+}
+
+// stream decodes one reply: it counts tokens, keeps the first error and knows
+// how the reply ended, whichever dialect its reader understands.
 type stream struct {
-	pick  *picker
+	reader
 	chunk chunk
+	lines bool // the dialect is one of JSON lines: a single one is no foreign document
 
 	model    string
+	provider string
 	finish   string
 	seen     uint64 // choices that occurred
 	finished uint64 // choices that have a finish reason
@@ -39,12 +51,37 @@ type stream struct {
 	work       work
 	byUsage    counter
 	byTimings  counter
+	answer     cumulative
+	thought    cumulative
 
 	flags flagSet
 }
 
-func newStream() *stream {
-	return &stream{pick: newPicker(), usage: noUsage(), work: work{running: -1}}
+// newStream decodes the dialects of OpenAI, with the habits of all the servers
+// that imitate it.
+func newStream() *stream { return newReply(&openai{pick: newPicker()}) }
+
+// newReply decodes the replies that r can read.
+func newReply(r reader) *stream {
+	return &stream{reader: r, usage: noUsage(), work: work{running: -1}}
+}
+
+// newLines is newReply for a dialect of JSON lines.
+func newLines(r reader) *stream {
+	s := newReply(r)
+	s.lines = true
+	return s
+}
+
+// openai reads the chunks of chat and completions.
+type openai struct{ pick *picker }
+
+func (o *openai) read(_ string, data []byte, c *chunk) bool {
+	if o.pick.pick(data, c) {
+		return true
+	}
+	c.reset()
+	return decode(data, c)
 }
 
 // Ended implements Decoder.
@@ -63,6 +100,10 @@ func (s *stream) Decode(ev *sse.Event, p *Part) {
 		s.flags.add(event.FlagNoBlankLine)
 	}
 	data := bytes.TrimSpace(ev.Data)
+	if ev.Type != sse.TypeText {
+		// A gateway that hands on the lines of another puts its own in front.
+		data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("data:")))
+	}
 	switch {
 	case ev.Type == sse.TypeComment:
 		return
@@ -81,15 +122,13 @@ func (s *stream) Decode(ev *sse.Event, p *Part) {
 	s.events++
 	c := &s.chunk
 	c.reset()
-	if !s.pick.pick(data, c) {
-		c.reset()
-		if !decode(data, c) {
-			s.undecodable()
-			return
-		}
+	if !s.read(ev.Type, data, c) {
+		s.undecodable()
+		return
 	}
 	s.bad = 0
 	s.take(c, p)
+	s.done = s.done || c.last
 }
 
 // undecodable counts an event that is no JSON; a few in a row are the end.
@@ -117,13 +156,16 @@ func (s *stream) take(c *chunk, p *Part) {
 	}
 	if s.model == "" && len(c.model) > 0 {
 		s.model = string(c.model)
-		s.pick.keep = false
+	}
+	if s.provider == "" && len(c.provider) > 0 {
+		s.provider = string(c.provider)
 	}
 	before := s.terminal()
 	s.seen |= c.indices
 	if c.choices > 1 || bits.OnesCount64(s.seen) > 1 {
 		s.flags.add(event.FlagSeveralChoice)
 	}
+	s.fresh(c)
 	s.evidence(c, p, over, before)
 	if over {
 		// Nothing after the terminal marker counts but an error and usage.
@@ -148,6 +190,20 @@ func (s *stream) take(c *chunk, p *Part) {
 	s.counts(c)
 }
 
+// fresh leaves in the chunk only the text that is new, where a server repeats
+// all of it with every event.
+func (s *stream) fresh(c *chunk) {
+	if c.choices != 1 {
+		return
+	}
+	switch c.channel {
+	case event.Answer:
+		c.text = s.answer.step(c.text)
+	case event.Reasoning:
+		c.text = s.thought.step(c.text)
+	}
+}
+
 // terminal tells whether every choice has been given a finish reason.
 func (s *stream) terminal() bool { return s.seen != 0 && s.finished == s.seen }
 
@@ -160,7 +216,7 @@ func (s *stream) evidence(c *chunk, p *Part, over, ended bool) {
 	s.byUsage.covers, s.byTimings.covers = false, false
 
 	grown, known := 0, false
-	if c.choices > 0 && !over {
+	if c.choices > 0 && !over && !c.totals {
 		if n := c.work.running; n >= 0 {
 			grown, known = s.byTimings.step(n, closing, visible, first)
 		}

@@ -38,7 +38,7 @@ func TestUsageErrors(t *testing.T) {
 	cases := []struct{ args, want string }{
 		// Commands and arguments.
 		{"reprot http://x", "'reprot' is neither a command nor a URL; did you mean 'report'?"},
-		{"compare a b", "'compare' is neither a command (watch, demo, report, replay, probe, engine) nor a URL; a host alone is written http://compare:8000"},
+		{"compare a b", "'compare' is neither a command (watch, demo, report, replay, probe, engine, selftest, accuracy) nor a URL; a host alone is written http://compare:8000"},
 		{"h:1 report", "'report' is a command and comes before the URL, e.g. teapot report http://localhost:8000"},
 		{"report", "report needs a URL, e.g. teapot report http://localhost:8000 -d 60s"},
 		{"probe", "probe needs a URL, e.g. teapot probe http://localhost:8000 > run.teapot"},
@@ -94,7 +94,7 @@ func TestUsageErrors(t *testing.T) {
 		{"--ttft-timeout 25h", "--ttft-timeout: '25h' is outside 1ms to 24h, e.g. --ttft-timeout 30s"},
 		{"--retention 1s", "--retention: '1s' is outside 1m to 24h, e.g. --retention 1h"},
 		{"--theme drak", "--theme: 'drak' is none of auto, dark, light, mono, contrast; did you mean 'dark'?"},
-		{"--api responses", "--api: 'responses' is none of auto, chat, completions"},
+		{"--api respons", "--api: 'respons' is none of auto, chat, completions, responses, anthropic, ollama, ollama-generate, llamacpp, lmstudio, sglang, tgi, triton, gemini, koboldcpp; did you mean 'responses'?"},
 		{"--output-format xml", "--output-format: 'xml' is none of text, json, markdown, none"},
 		{"--window 2m", "--window: '2m' is none of 10s, 1m, 5m, 15m"},
 		{"--insecure=maybe", "--insecure: 'maybe' is neither true nor false"},
@@ -123,8 +123,8 @@ func TestUsageErrors(t *testing.T) {
 		{"--api-key-env SECRET h:1", "--api-key-env: the environment variable it names is not set"},
 		{"replay a http://u:SECRET@h", "replay takes one recording, e.g. teapot replay run.teapot"},
 		// URLs; more in TestCheckURL.
-		{"ftp://x", "'ftp://x': only http, https and demo: URLs are supported, e.g. http://localhost:8000"},
-		{"ftp://ann:SECRET@x?k=SECRET", "'ftp://x': only http, https and demo: URLs are supported, e.g. http://localhost:8000"},
+		{"ftp://x", "'ftp://x': only http, https, unix and demo: URLs are supported, e.g. http://localhost:8000"},
+		{"ftp://ann:SECRET@x?k=SECRET", "'ftp://x': only http, https, unix and demo: URLs are supported, e.g. http://localhost:8000"},
 	}
 	for _, c := range cases {
 		o, code, stdout, stderr := run(nil, strings.Fields(c.args)...)

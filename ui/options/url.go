@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	demoScheme  = "demo:"
-	defaultDemo = "tour"
-	maxURL      = 2048
+	demoScheme   = "demo:"
+	defaultDemo  = "tour"
+	socketScheme = "unix"
+	maxURL       = 2048
 )
 
 // Redact returns a URL as it may be shown: without userinfo and query.
@@ -24,8 +25,8 @@ func Redact(u string) string { return format.Redact(u) }
 // Demo returns the profile of a demo:PROFILE URL, and whether it is one.
 func Demo(u string) (profile string, ok bool) { return strings.CutPrefix(u, demoScheme) }
 
-// CheckURL returns the URL of an endpoint in its normal form: http, https or
-// demo:PROFILE, host:port without a scheme taken as http, no fragment, no
+// CheckURL returns the URL of an endpoint in its normal form: http, https,
+// unix:///SOCKET[:/PATH] or demo:PROFILE, host:port without a scheme taken as http, no fragment, no
 // slash at the end. Errors are one line that says what would be right, and hold
 // no userinfo or query.
 func CheckURL(s string) (string, error) {
@@ -49,7 +50,11 @@ func CheckURL(s string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: not a URL%s", shown, parseReason(err))
 	}
-	if err := checkHost(u, shown); err != nil {
+	check := checkHost
+	if strings.EqualFold(u.Scheme, socketScheme) {
+		check = checkSocket
+	}
+	if err := check(u, shown); err != nil {
 		return "", err
 	}
 	u.Scheme, u.Fragment, u.RawFragment = strings.ToLower(u.Scheme), "", ""
@@ -73,10 +78,10 @@ func checkDemo(profile string) (string, error) {
 func withScheme(s, shown string) (string, error) {
 	if scheme, _, ok := strings.Cut(s, "://"); ok {
 		switch strings.ToLower(scheme) {
-		case "http", "https":
+		case "http", "https", socketScheme:
 			return s, nil
 		}
-		return "", fmt.Errorf("%s: only http, https and demo: URLs are supported, e.g. http://localhost:8000", shown)
+		return "", fmt.Errorf("%s: only http, https, unix and demo: URLs are supported, e.g. http://localhost:8000", shown)
 	}
 	if a, err := netip.ParseAddr(s); err == nil && a.Is6() {
 		return "", fmt.Errorf("%s: an IPv6 address stands in brackets, e.g. http://[%s]:8000", shown, a)
@@ -90,7 +95,7 @@ func withScheme(s, shown string) (string, error) {
 			return "", fmt.Errorf("%s: two slashes are missing, e.g. http://localhost:8000", shown)
 		}
 		if port == "" || !strings.ContainsAny(port[:1], "0123456789-+") {
-			return "", fmt.Errorf("%s: only http, https and demo: URLs are supported, e.g. http://localhost:8000", shown)
+			return "", fmt.Errorf("%s: only http, https, unix and demo: URLs are supported, e.g. http://localhost:8000", shown)
 		}
 	}
 	return "http://" + s, nil
@@ -111,6 +116,16 @@ func checkHost(u *url.URL, shown string) error {
 		if err != nil || n == 0 {
 			return fmt.Errorf("%s: a port is a number from 1 to 65535", shown)
 		}
+	}
+	return nil
+}
+
+// checkSocket checks the address of a unix socket, whose path may be followed
+// by a colon and the path of the API.
+func checkSocket(u *url.URL, shown string) error {
+	path, _, _ := strings.Cut(u.Path, ":/")
+	if u.Host != "" || strings.Trim(path, "/:") == "" {
+		return fmt.Errorf("%s: a unix socket has an absolute path, e.g. unix:///run/engine.sock", shown)
 	}
 	return nil
 }

@@ -1,0 +1,56 @@
+package api
+
+import (
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"teapot/probe/event"
+)
+
+// reasonIn finds a terminal reason in the bytes of a reply.
+var reasonIn = regexp.MustCompile(`"(finish|stop|done)_reason\\?": ?\\?"|"(done|stop)": ?true|response\.(completed|incomplete)|chat\.end`)
+
+// TestPrefixes cuts every case short after every byte, or in a short run after
+// some of them and before every line end: without a terminal reason no prefix
+// is a success.
+func TestPrefixes(t *testing.T) {
+	paths, _ := filepath.Glob("testdata/cases/*.fix")
+	for _, path := range paths {
+		sc := readCase(t, path)
+		var all []byte
+		for _, w := range sc.writes {
+			all = append(all, w.data...)
+		}
+		ends := 0
+		for n := range len(all) {
+			if testing.Short() && n%13 != 0 && all[n] != '\n' {
+				continue
+			}
+			// The end of the body alternates between a clean one and a cut.
+			end := []error{io.EOF, io.ErrUnexpectedEOF}[n%2]
+			cut := script{writes: []write{{0, all[:n]}}, end: end, hint: sc.hint}
+			if n == 0 {
+				cut.writes = nil
+			}
+			s := replay(cut, 0, dialectOf(path))
+			reason := reasonIn.Match(all[:n])
+			switch {
+			case s.res.Class.OK() && !reason:
+				t.Fatalf("%s: %d bytes without a finish reason are %s", path, n, s.res.Class)
+			case !s.res.Class.OK() && s.res.Class != event.ErrTruncated && s.res.Class != event.ErrStream:
+				t.Fatalf("%s: %d bytes are %s (%s)", path, n, s.res.Class, s.res.Message)
+			case s.res.Class == event.ErrTruncated && s.res.Message == "":
+				t.Fatalf("%s: %d bytes are truncated without a message", path, n)
+			}
+			if s.res.Class != event.ErrTruncated {
+				ends++
+			}
+		}
+		if ends == 0 && !strings.Contains(sc.expect["outcome"], "truncated") {
+			t.Errorf("%s: no prefix reached an end", path)
+		}
+	}
+}
