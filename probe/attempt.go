@@ -54,6 +54,7 @@ type sender struct {
 	ids  func() uint64
 	lim  event.Limits
 	slot uint32
+	line line
 	body body
 	sse  sse.Reader
 }
@@ -61,6 +62,7 @@ type sender struct {
 // newSender makes the sender of a slot.
 func (r *run) newSender(ep *endpoint, slot uint32) *sender {
 	s := &sender{ep: ep, in: r.in, clk: r.clk, hb: r.hb, fl: &r.floor, ids: r.nextID, lim: r.limits, slot: slot}
+	s.line = line{direct: ep.direct, rt: ep.rt, clk: r.clk}
 	s.body = body{clk: r.clk, hb: r.hb, red: ep.red, target: ep.id, slot: slot}
 	return s
 }
@@ -126,7 +128,7 @@ func (s *sender) attempt(ctx context.Context, j job) *attempt {
 func (t *attempt) announce(at, wrote int64, spans event.Start) {
 	t.s.in.put(&event.Start{
 		At: at, Target: t.s.ep.id, Request: t.id, Slot: t.s.slot, Scheduled: t.job.scheduled, Warmup: t.job.warmup,
-		Reused: spans.Reused, DNS: spans.DNS, TCP: spans.TCP, TLS: spans.TLS,
+		Reused: spans.Reused, Idle: spans.Idle, DNS: spans.DNS, TCP: spans.TCP, TLS: spans.TLS,
 		Asked: t.job.asked, Prompt: t.prompt, Wrote: wrote,
 	})
 }
@@ -141,32 +143,35 @@ func (t *attempt) send() {
 		return
 	}
 	t.dog.start()
-	resp, err := t.s.ep.rt.RoundTrip(req)
+	resp, err := t.s.line.send(req, &t.trip)
 	if err != nil {
 		t.noReply(err)
 		return
 	}
 	defer resp.Body.Close()
-	conn, multi, _ := t.trip.carrier()
+	on, rtt := t.trip.carrier(), int64(0)
 	at, source := t.s.clk.Now(), event.SourceRead
-	if conn != nil && !multi {
-		if r := conn.Last(); r.Seq > 0 && r.At >= t.trip.sent.Load() {
+	if on.conn != nil {
+		rtt = int64(on.conn.RTT())
+	}
+	if on.came != nil && !on.multi {
+		if r := on.came.Last(); r.Seq > 0 && r.At >= t.trip.sent.Load() {
 			at, source = r.At, r.Source
 		}
-		t.s.fl.uses(conn)
+		t.s.fl.uses(on.conn)
 	} else {
-		conn = nil
+		on.came = nil
 	}
 	t.trip.left(0)
 	t.end.Status = resp.StatusCode
 	t.s.in.put(&event.Headers{
-		At: at, Target: t.s.ep.id, Request: t.id, Status: resp.StatusCode, Proto: resp.Proto, Source: source,
+		At: at, Target: t.s.ep.id, Request: t.id, Status: resp.StatusCode, Proto: resp.Proto, Source: source, RTT: rtt,
 	})
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		t.refusal(resp)
 		return
 	}
-	t.stream(resp, conn)
+	t.stream(resp, on.came)
 }
 
 // request builds the request.
@@ -209,7 +214,7 @@ func (t *attempt) header() http.Header {
 func (t *attempt) noReply(err error) {
 	class, limit := t.dog.end()
 	left := t.trip.sent.Load() > 0
-	_, _, kept := t.trip.carrier()
+	kept := t.trip.carrier().kept
 	switch {
 	case class != "":
 		t.gaveUp(class, limit)

@@ -21,7 +21,7 @@ const reads = 8
 // read and its stamp. Its buffers are kept from one request to the next.
 type body struct {
 	src  io.Reader
-	conn *stamp.Conn // nil where reads must be stamped by their time (HTTP/2)
+	conn arrivals // nil where reads must be stamped by their time (HTTP/2)
 	clk  *stamp.Clock
 	hb   *stamp.Heartbeat
 	sink func(tokens []event.Token, texts []event.Text, r stamp.Read, merged int)
@@ -53,7 +53,7 @@ type body struct {
 
 // begin prepares for a new reply on conn, whose header has just been read.
 // sent is when the request left.
-func (b *body) begin(src io.Reader, conn *stamp.Conn, request uint64, sent int64) {
+func (b *body) begin(src io.Reader, conn arrivals, request uint64, sent int64) {
 	b.src, b.conn, b.request, b.last = src, conn, request, sent
 	b.seq, b.count, b.first, b.group, b.kernel, b.burst, b.events, b.total = 0, 0, 0, 0, 0, 0, 0, 0
 	b.past = [reads]stamp.Read{}

@@ -20,19 +20,21 @@ type looper struct {
 	// preparing: it answers, and its model is being loaded or warmed up.
 	preparing atomic.Bool
 
-	sched   *schedule // of the open loop; nil in a closed one
-	rate    float64   // of sched
-	ordinal uint64    // requests so far, of every kind
-	warm    int       // warm-up requests not yet sent
-	warming int       // warm-up requests in flight
-	sent    int       // measured requests, those in flight included
-	flying  int
-	ended   int64 // when a request of ours ended last
-	waited  int64 // the end of the last pause that was waited for
-	everOK  bool  // a request succeeded
-	spoke   bool  // tokens came, if only of a request that then failed
-	freed   int64 // until when the target's state kept us from sending: being late for that is not ours
-	spent   bool  // the tokens allowed are used up
+	sched *schedule // of the open loop; nil in a closed one
+	rate  float64   // of sched
+	// measuring: sched began when warming up was over.
+	measuring bool
+	ordinal   uint64 // requests so far, of every kind
+	warm      int    // warm-up requests not yet sent
+	warming   int    // warm-up requests in flight
+	sent      int    // measured requests, those in flight included
+	flying    int
+	ended     int64 // when a request of ours ended last
+	waited    int64 // the end of the last pause that was waited for
+	everOK    bool  // a request succeeded
+	spoke     bool  // tokens came, if only of a request that then failed
+	freed     int64 // until when the target's state kept us from sending: being late for that is not ours
+	spent     bool  // the tokens allowed are used up
 }
 
 // slot is one stream of the load.
@@ -170,9 +172,9 @@ func (l *looper) pace(set *settings, now int64) {
 	switch {
 	case set.rate <= 0:
 		l.sched = nil
-	case l.sched == nil || l.rate != set.rate || l.warm > 0 || l.warming > 0:
-		// A schedule begins anew when warming up is over: nobody waits before.
-		l.rate = set.rate
+	case l.sched == nil || l.rate != set.rate || !l.measuring:
+		// A schedule begins when warming up is over: nobody waits before.
+		l.rate, l.measuring = set.rate, l.warm == 0 && l.warming == 0
 		l.sched = newSchedule(newPacer(l.r.cfg.Load.Arrival, set.rate, l.r.cfg.Load.Seed), now)
 	}
 }

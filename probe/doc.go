@@ -6,6 +6,7 @@
 // stops reading costs events, which are counted, and never a stamp.
 //
 // It computes no percentile and draws nothing; it must not import stats or ui.
-// Its rooms do the parts: stamp the arrival times, sse the framing, api the
-// dialects, engine the detection, record the bytes of the events.
+// Its rooms do the parts: stamp the arrival times, http1 the answers, sse the
+// framing, api the dialects, engine the detection, record the bytes of the
+// events.
 package probe

@@ -26,6 +26,7 @@ type floor struct {
 	merged uint64
 	lag    int64
 	conn   *stamp.Conn // the newest
+	memory *collector  // nil: nobody tends it
 }
 
 // read takes one read that brought tokens events, so many of them merged.
@@ -74,8 +75,7 @@ func (f *floor) take(ev *event.Floor) *stamp.Conn {
 func (f *floor) beat(stop <-chan struct{}, clk *stamp.Clock, hb *stamp.Heartbeat, in *inbox, inFlight func() int64) {
 	tick := time.NewTicker(floorEvery)
 	defer tick.Stop()
-	memory := newCollector()
-	_, cycles := memory.read()
+	cycles, slept := f.memory.tend(inFlight()), asleep()
 	var ev event.Floor
 	for n := 0; ; n++ {
 		select {
@@ -91,11 +91,23 @@ func (f *floor) beat(stop <-chan struct{}, clk *stamp.Clock, hb *stamp.Heartbeat
 		if n%residentEach == 0 {
 			ev.RSS = resident()
 		}
-		now := memory.tend(inFlight())
+		now := f.memory.tend(inFlight())
 		ev.GC = uint32(now - cycles)
 		cycles = now
+		was := slept
+		slept = asleep()
+		ev.Asleep = slumber(slept - was)
 		ev.Overshoot = hb.Worst()
 		ev.At, ev.Wall = clk.Pair()
 		in.put(&ev)
 	}
+}
+
+// slumber is a growth of the time asleep, if it is one: reading two clocks one
+// after the other makes small differences of its own.
+func slumber(ns int64) int64 {
+	if ns < int64(100*time.Millisecond) {
+		return 0
+	}
+	return ns
 }

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -43,5 +44,16 @@ func TestFloorIsBounded(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int64{1, 1, 9}, ev.Late); diff != "" {
 		t.Errorf("the worst must survive the bound (-want +got):\n%s", diff)
+	}
+}
+
+func TestSlumber(t *testing.T) {
+	for _, c := range []struct{ grew, want time.Duration }{{-time.Second, 0}, {0, 0}, {40 * time.Microsecond, 0}, {time.Minute, time.Minute}} {
+		if got := slumber(int64(c.grew)); got != int64(c.want) {
+			t.Errorf("%v counts as %v asleep", c.grew, time.Duration(got))
+		}
+	}
+	if a := asleep(); a < 0 || asleep() < a-int64(time.Millisecond) {
+		t.Errorf("this machine was asleep for %v, and then for less", time.Duration(a))
 	}
 }

@@ -13,8 +13,11 @@ func (l *looper) grow(now int64, n int) {
 	l.slots = append(l.slots, s)
 	sender := l.r.newSender(l.ep, s.n)
 	go func() {
+		defer sender.line.close()
 		for j := range s.jobs {
-			l.results <- result{s, j, sender.do(l.r.work, j)}
+			out := sender.do(l.r.work, j)
+			l.r.floor.memory.between(l.r.flying.Load() - 1)
+			l.results <- result{s, j, out}
 		}
 	}()
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -102,8 +101,11 @@ func Run(ctx context.Context, cfg event.Config, controls <-chan event.Control, o
 // run starts everything, waits for the end, and ends everything.
 func (r *run) run(ctx context.Context, controls <-chan event.Control, out *record.Writer, loops []*looper) error {
 	go r.in.drain(out, r.clk.Now)
-	r.in.put(r.session())
+	source, release := stamp.Hold(r.clk)
+	defer release()
+	r.in.put(r.session(source))
 	r.hb.Start()
+	r.floor.memory = newCollector()
 	quiet := make(chan struct{})
 	var beats, work sync.WaitGroup
 	beats.Go(func() { r.floor.beat(quiet, r.clk, r.hb, r.in, r.flying.Load) })
@@ -147,16 +149,13 @@ func answered(loops []*looper) bool {
 	return false
 }
 
-// session describes this process.
-func (r *run) session() *event.Session {
+// session describes this process. source is where its stamps can come from;
+// Headers say it for each stream.
+func (r *run) session(source string) *event.Session {
 	host, _ := os.Hostname()
-	source := event.SourceRead
-	if runtime.GOOS == "linux" { // Headers say it for each stream
-		source = event.SourceKernel
-	}
 	return &event.Session{
 		At: r.clk.Now(), Wall: r.clk.Wall(), Version: r.cfg.Version, Host: host, PID: os.Getpid(),
-		Source: source, Priority: niceValue(), Load: r.cfg.Load,
+		Source: source, Priority: niceValue(), Slice: sliceValue(), Load: r.cfg.Load,
 	}
 }
 

@@ -382,3 +382,28 @@ func TestFloorIsTold(t *testing.T) {
 		t.Errorf("%d floors tell of %d reads", len(floors), reads)
 	}
 }
+
+// The schedule begins when warming up is over: no request was due before the
+// warm-up's reply had ended.
+func TestOpenLoopIsScheduledFromTheEndOfWarmingUp(t *testing.T) {
+	s := serve(t, func(n int, c net.Conn, _ *http.Request) bool {
+		if n == 1 {
+			time.Sleep(200 * time.Millisecond)
+		}
+		return full(c)
+	})
+	cfg := config(s.url, 5)
+	cfg.Load.Rate, cfg.Load.Arrival, cfg.Load.Warmup, cfg.Load.Concurrency = 100, "constant", 1, 8
+	all := watch(t, cfg, nil)
+	var warm int64
+	for _, e := range of[*event.End](all) {
+		if e.Warmup {
+			warm = e.At
+		}
+	}
+	for _, e := range of[*event.Start](all) {
+		if !e.Warmup && (warm == 0 || e.Scheduled < warm) {
+			t.Errorf("request %d was due at %v, and warming up ended at %v", e.Request, time.Duration(e.Scheduled), time.Duration(warm))
+		}
+	}
+}

@@ -23,6 +23,8 @@ func TestMain(m *testing.M) {
 			os.Exit(childMain())
 		case "engine":
 			os.Exit(engineMain(os.Args[2:]))
+		case "writer":
+			os.Exit(writerMain(os.Args[2:]))
 		case "parent":
 			os.Exit(parentMain(os.Args[2:]))
 		}

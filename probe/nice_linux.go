@@ -8,18 +8,56 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setNice asks for a nice value for every thread of the process: on Linux it
-// belongs to the thread, and new threads take that of the one that starts
-// them. It stays as it is where that is not allowed.
+// setNice asks for a nice value for every thread of the process. It stays as
+// it is where that is not allowed.
 func setNice(n int) {
-	entries, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, n)
-		return
+	eachThread(func(tid int) { _ = unix.Setpriority(unix.PRIO_PROCESS, tid, n) })
+}
+
+// setSlice asks the scheduler for slices of ns for every thread: a thread that
+// wants to run briefly is then let in sooner among those that run for long,
+// which takes nothing from them. Anybody may ask; kernels before 6.12 take no
+// notice.
+func setSlice(ns int64) {
+	eachThread(func(tid int) {
+		if attr, err := unix.SchedGetAttr(tid, 0); err == nil && attr.Policy == unix.SCHED_NORMAL {
+			attr.Runtime = uint64(ns)
+			_ = unix.SchedSetAttr(tid, attr, 0)
+		}
+	})
+}
+
+// sliceValue is the slice of the process's first thread in ns, 0 when the
+// kernel does not tell.
+func sliceValue() int64 {
+	attr, err := unix.SchedGetAttr(os.Getpid(), 0)
+	if err != nil || attr.Policy != unix.SCHED_NORMAL {
+		return 0
 	}
-	for _, e := range entries {
-		if tid, err := strconv.Atoi(e.Name()); err == nil {
-			_ = unix.Setpriority(unix.PRIO_PROCESS, tid, n)
+	return int64(attr.Runtime)
+}
+
+// eachThread calls do for every thread of the process: what the scheduler is
+// told belongs to the thread, and new ones take it from the one that starts
+// them. A thread that was started meanwhile by one that had not been told is
+// found on another look.
+func eachThread(do func(tid int)) {
+	told := map[int]bool{}
+	for range 10 {
+		entries, err := os.ReadDir("/proc/self/task")
+		if err != nil {
+			do(0) // this one, at least
+			return
+		}
+		before := len(told)
+		for _, e := range entries {
+			if tid, err := strconv.Atoi(e.Name()); err == nil && !told[tid] {
+				told[tid] = true
+				do(tid)
+			}
+		}
+		if len(told) == before {
+			return
 		}
 	}
 }

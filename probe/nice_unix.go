@@ -21,3 +21,9 @@ func niceValue() int {
 
 // resident is the memory of the process in bytes; 0, unknown, on this system.
 func resident() int64 { return 0 }
+
+// setSlice does nothing on this system.
+func setSlice(int64) {}
+
+// sliceValue is 0, unknown, on this system.
+func sliceValue() int64 { return 0 }

@@ -39,7 +39,13 @@ func serve(t testing.TB, post func(n int, c net.Conn, r *http.Request) bool) *se
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{url: "http://" + ln.Addr().String(), post: post, gone: make(chan struct{})}
+	return serveOn(t, ln, "http://"+ln.Addr().String(), post)
+}
+
+// serveOn starts a server on a listener that url leads to.
+func serveOn(t testing.TB, ln net.Listener, url string, post func(n int, c net.Conn, r *http.Request) bool) *server {
+	t.Helper()
+	s := &server{url: url, post: post, gone: make(chan struct{})}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	open := map[net.Conn]bool{}

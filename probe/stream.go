@@ -15,7 +15,7 @@ import (
 )
 
 // stream reads the reply as it arrives.
-func (t *attempt) stream(resp *http.Response, conn *stamp.Conn) {
+func (t *attempt) stream(resp *http.Response, conn arrivals) {
 	b := &t.s.body
 	src := io.Reader(resp.Body)
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {

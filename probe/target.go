@@ -33,6 +33,7 @@ type endpoint struct {
 	header  http.Header // of every request; read only
 	red     *redactor
 	rt      *http.Transport
+	direct  *direct // nil: every request goes by net/http
 	client  *http.Client
 	prompts prompts
 	speech  atomic.Pointer[speech]
@@ -57,6 +58,12 @@ func newEndpoint(id uint32, t event.TargetConfig, cfg *event.Config, connect tim
 	}
 	ep := &endpoint{id: id, want: t, query: u.RawQuery}
 	ep.shown = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}).String()
+	socket := ""
+	if u.Scheme == socketScheme {
+		if socket, u, err = overSocket(u); err != nil {
+			return nil, fmt.Errorf("target %d: %w", id, err)
+		}
+	}
 	bare := *u
 	bare.User, bare.RawQuery, bare.Fragment = nil, "", ""
 	if ep.base, _, err = engine.Base(bare.String()); err != nil {
@@ -74,11 +81,12 @@ func newEndpoint(id uint32, t event.TargetConfig, cfg *event.Config, connect tim
 	if err != nil {
 		return nil, fmt.Errorf("target %d: %w", id, err)
 	}
-	first.dialect.Auth(ep.header, key)
+	first.dialect.Auth(ep.header, ep.base, key)
 	ep.speech.Store(first)
-	if ep.rt, err = newTransport(t, connect, clk); err != nil {
+	if ep.rt, err = newTransport(t, socket, connect, clk); err != nil {
 		return nil, fmt.Errorf("target %d: %w", id, err)
 	}
+	ep.direct = newDirect(ep.base, ep.rt)
 	ep.client = newClient(ep.rt)
 	ep.prompts = prompts{own: cfg.Prompts, seed: cfg.Load.Seed, session: session + id, cold: t.Cold || cfg.Load.Cold}
 	return ep, nil
@@ -98,7 +106,7 @@ func address(raw string) (*url.URL, error) {
 		}
 		return nil, fmt.Errorf("the address is no URL: %w", err)
 	}
-	if u.Hostname() == "" {
+	if u.Hostname() == "" && u.Scheme != socketScheme {
 		return nil, errors.New("the address names no host")
 	}
 	return u, nil
@@ -149,11 +157,14 @@ func (ep *endpoint) speak(d engine.Detection) (*speech, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := url.Parse(ep.base + dialect.Path())
+	u, err := url.Parse(dialect.Endpoint(ep.base, d.Model))
 	if err != nil {
 		return nil, fmt.Errorf("the address is no URL: %w", err)
 	}
-	u.RawQuery = ep.query
+	if u.RawQuery != "" && ep.query != "" {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += ep.query
 	return &speech{det: d, dialect: dialect, url: u}, nil
 }
 

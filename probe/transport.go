@@ -25,10 +25,10 @@ const (
 	idleConns   = 1024     // per target: every stream keeps its connection
 )
 
-// newTransport makes the transport of one target. Its connections stamp their
-// reads, it asks for no compression, and it has no limit but that of
+// newTransport makes the transport of one target, which a unix socket leads to
+// if one is named. Its connections stamp their reads, it asks for no compression, and it has no limit but that of
 // connecting: the other limits are those of a request.
-func newTransport(t event.TargetConfig, connect time.Duration, clk *stamp.Clock) (*http.Transport, error) {
+func newTransport(t event.TargetConfig, socket string, connect time.Duration, clk *stamp.Clock) (*http.Transport, error) {
 	secure, err := tlsConfig(t)
 	if err != nil {
 		return nil, err
@@ -40,6 +40,9 @@ func newTransport(t event.TargetConfig, connect time.Duration, clk *stamp.Clock)
 	return &http.Transport{
 		Proxy: proxy,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if socket != "" {
+				network, addr = "unix", socket
+			}
 			c, err := dialer.DialContext(ctx, network, addr)
 			if err != nil {
 				return nil, err

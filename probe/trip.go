@@ -14,8 +14,8 @@ import (
 // left. A request is sent when its first byte is about to be written on a
 // connection that stands: what connecting cost is kept apart.
 //
-// Its methods are called by several goroutines of net/http, also after the
-// request is over.
+// Its methods are called by several goroutines of net/http where that carries
+// the request, also after the request is over.
 type trip struct {
 	clk    *stamp.Clock
 	onGot  func()                                   // a connection stands
@@ -26,13 +26,21 @@ type trip struct {
 
 	mu        sync.Mutex
 	announced bool
-	spans     event.Start // DNS, TCP, TLS and Reused
+	spans     event.Start // DNS, TCP, TLS, Reused and Idle
 	began     struct{ dns, tcp, tls int64 }
 	failed    event.Class // the phase of connecting that failed
-	wire      *wire
-	conn      *stamp.Conn
-	multi     bool // HTTP/2: the connection carries other streams too
-	kept      bool // the connection had stood idle, used before or not: the server may have closed it
+	on        carriage
+}
+
+// carriage is the connection that a request leaves on.
+type carriage struct {
+	wire   *wire       // nil: not one of ours
+	conn   *stamp.Conn // its socket
+	came   arrivals    // when what is read from it came
+	multi  bool        // HTTP/2: it carries other streams too
+	reused bool        // it has carried a request before
+	kept   bool        // it had stood idle, used before or not: the server may have closed it
+	idle   int64       // for how long, ns; 0 when not or not known
 }
 
 // trace is what net/http reports to.
@@ -76,25 +84,36 @@ func (t *trip) done(began *int64, span *int64, err error, class event.Class) {
 	*span = max(t.clk.Now()-*began, 1)
 }
 
-// got takes the connection that the request will leave on.
+// got takes the connection that net/http has found.
 func (t *trip) got(i httptrace.GotConnInfo) {
-	w := wireOf(i.Conn)
-	t.mu.Lock()
-	if t.wire != nil {
-		t.wire.next.CompareAndSwap(t, nil) // the transport has taken another one
+	c := carriage{wire: wireOf(i.Conn), conn: stamp.Of(i.Conn), reused: i.Reused, kept: i.Reused || i.WasIdle}
+	if c.conn != nil {
+		c.came = c.conn
 	}
-	t.wire, t.conn, t.failed = w, stamp.Of(i.Conn), ""
-	t.spans.Reused, t.kept = i.Reused, i.Reused || i.WasIdle
-	if i.Reused {
+	if i.Reused && i.WasIdle {
+		c.idle = int64(i.IdleTime)
+	}
+	if s, ok := i.Conn.(*tls.Conn); ok {
+		c.multi = s.ConnectionState().NegotiatedProtocol == "h2"
+	}
+	t.takes(c)
+}
+
+// takes notes the connection that the request will leave on.
+func (t *trip) takes(c carriage) {
+	w := c.wire
+	t.mu.Lock()
+	if t.on.wire != nil {
+		t.on.wire.next.CompareAndSwap(t, nil) // the transport has taken another one
+	}
+	t.on, t.failed = c, ""
+	t.spans.Reused, t.spans.Idle = c.reused, c.idle
+	if c.reused {
 		t.spans.DNS, t.spans.TCP, t.spans.TLS = 0, 0, 0
 	}
-	if c, ok := i.Conn.(*tls.Conn); ok {
-		t.multi = c.ConnectionState().NegotiatedProtocol == "h2"
-	}
-	multi := t.multi
 	t.mu.Unlock()
 	t.onGot()
-	if w == nil || multi {
+	if w == nil || c.multi {
 		// The next write may be anybody's: this is as near as one can come.
 		t.leaves(t.clk.Now())
 		t.left(0)
@@ -127,16 +146,16 @@ func (t *trip) never(at int64) {
 func (t *trip) over() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.wire != nil {
-		t.wire.next.CompareAndSwap(t, nil)
+	if t.on.wire != nil {
+		t.on.wire.next.CompareAndSwap(t, nil)
 	}
 }
 
-// carrier is what the reply comes on. kept tells that it had stood idle before.
-func (t *trip) carrier() (c *stamp.Conn, multi, kept bool) {
+// carrier is what the reply comes on.
+func (t *trip) carrier() carriage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.conn, t.multi, t.kept
+	return t.on
 }
 
 // fault is the phase of connecting that failed, "" if none did.

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
+	"time"
 )
 
 // How the memory of a probe is kept small without the collector running while
@@ -19,15 +21,23 @@ const (
 	collectBusy = 4 << 20
 )
 
+// What the probe asks of the scheduler, and does without where it is refused.
+const (
+	wantSlice = int64(100 * time.Microsecond)
+	wantNice  = -10
+)
+
 // Tune makes this process a good place to measure in: the automatic collector
 // is off below a memory limit (the probe collects between requests), and the
-// process asks for a nice value of -10, which it gets only where that is
-// allowed. It is for the process that does nothing but probe; the returned
-// function undoes what concerns the collector.
+// process asks for short slices, and for a nice value of -10, which it gets
+// only where that is allowed. The Session event says what it got. It is for
+// the process that does nothing but probe; the returned function undoes what
+// concerns the collector.
 func Tune() (undo func()) {
 	percent := debug.SetGCPercent(-1)
 	limit := debug.SetMemoryLimit(memoryLimit)
-	setNice(-10)
+	setSlice(wantSlice)
+	setNice(wantNice)
 	return func() {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
@@ -35,8 +45,9 @@ func Tune() (undo func()) {
 }
 
 // collector runs the garbage collector at good moments, if the automatic one
-// is off. It belongs to one goroutine.
+// is off. It is safe for concurrent use.
 type collector struct {
+	mu      sync.Mutex
 	own     bool // the automatic collector is off: it is ours to run
 	samples []metrics.Sample
 	live    uint64 // heap bytes after the last collection of ours
@@ -55,6 +66,16 @@ func newCollector() *collector {
 	return c
 }
 
+// between is the moment after a request, when others are in flight or not: the
+// best one if they are not. While somebody else is at it, that is enough. c may
+// be nil.
+func (c *collector) between(inFlight int64) {
+	if c != nil && c.own && c.mu.TryLock() {
+		defer c.mu.Unlock()
+		c.collect(inFlight)
+	}
+}
+
 // read gives the bytes of heap objects, dead ones included, and the number of
 // collections so far.
 func (c *collector) read() (heap, cycles uint64) {
@@ -70,6 +91,13 @@ func (c *collector) read() (heap, cycles uint64) {
 
 // tend collects if it is due, and returns the number of collections so far.
 func (c *collector) tend(inFlight int64) (cycles uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.collect(inFlight)
+}
+
+// collect does so if it is due. The mutex is held.
+func (c *collector) collect(inFlight int64) (cycles uint64) {
 	heap, cycles := c.read()
 	allowed := uint64(collectBusy)
 	if inFlight == 0 {

@@ -48,6 +48,41 @@ func TestCollectorCollectsBetweenRequests(t *testing.T) {
 	}
 }
 
+// The end of a request is the moment to collect, unless others are in flight,
+// or somebody is at it already.
+func TestCollectorCollectsAfterARequest(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	(*collector)(nil).between(0) // nobody tends the memory: no harm
+	runtime.GC()
+	c := newCollector()
+	for range 2 * collectIdle >> 10 {
+		sink = append(sink, make([]byte, 1<<10))
+	}
+	sink = nil
+	_, before := c.read()
+	c.between(1)
+	c.mu.Lock()
+	c.between(0)
+	c.mu.Unlock()
+	if _, now := c.read(); now != before {
+		t.Error("collected at a bad moment")
+	}
+	c.between(0)
+	if _, now := c.read(); now == before {
+		t.Error("did not collect at the end of a request")
+	}
+}
+
+// The kernel grants a short slice or ignores the wish; it is told what is so.
+func TestSlice(t *testing.T) {
+	before := sliceValue()
+	defer setSlice(before)
+	setSlice(wantSlice)
+	if got := sliceValue(); got != wantSlice && got != before {
+		t.Errorf("a slice of %d ns, was %d, wanted %d", got, before, wantSlice)
+	}
+}
+
 func TestResident(t *testing.T) {
 	if n := resident(); runtime.GOOS == "linux" && (n < 1<<20 || n > 1<<40) {
 		t.Errorf("%d bytes resident", n)

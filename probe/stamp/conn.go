@@ -273,3 +273,8 @@ func (c *Conn) RTT() time.Duration {
 	}
 	return c.sock.rtt()
 }
+
+// Stirred tells whether bytes wait to be read, or the other side has closed or
+// broken the connection: what tells that a connection which should lie idle
+// does not. It takes nothing and never waits. False where it cannot be known.
+func (c *Conn) Stirred() bool { return c.sock != nil && c.sock.stirred() }

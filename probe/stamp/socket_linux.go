@@ -184,3 +184,14 @@ func (s *socket) rtt() time.Duration {
 	}
 	return time.Duration(micros) * time.Microsecond
 }
+
+// stirred tells whether a read would return at once.
+func (s *socket) stirred() bool {
+	idle := false
+	err := s.raw.Control(func(fd uintptr) {
+		var b [1]byte
+		_, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		idle = err == unix.EAGAIN || err == unix.EINTR
+	})
+	return err != nil || !idle
+}

@@ -15,3 +15,5 @@ func newSocket(net.Conn) *socket { return nil }
 func (*socket) read([]byte, *Clock) (int, taken, error) { return 0, taken{}, net.ErrClosed }
 
 func (*socket) rtt() time.Duration { return 0 }
+
+func (*socket) stirred() bool { return false }
