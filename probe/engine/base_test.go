@@ -23,6 +23,17 @@ func TestBase(t *testing.T) {
 		{"http://u:p@h:1/v1", "http://u:p@h:1/v1", "http://u:p@h:1"},
 		{"http://[::1]:8000", "http://[::1]:8000/v1", "http://[::1]:8000"},
 		{"127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1", "http://127.0.0.1:8000"},
+		{"http://h:11434/api", "http://h:11434/v1", "http://h:11434"},
+		{"http://h/gw/api/chat", "http://h/gw/v1", "http://h/gw"},
+		{"http://h/api/v1", "http://h/api/v1", "http://h/api"},
+		{"http://h:1234/api/v1/chat", "http://h:1234/v1", "http://h:1234"},
+		{"http://h:5001/api/extra/generate/stream", "http://h:5001/v1", "http://h:5001"},
+		{"http://h/v2/models/m/generate_stream", "http://h/v1", "http://h"},
+		{"https://openrouter.ai", "https://openrouter.ai/api/v1", "https://openrouter.ai/api"},
+		{"https://api.groq.com/v1", "https://api.groq.com/openai/v1", "https://api.groq.com/openai"},
+		{"https://r.openai.azure.com", "https://r.openai.azure.com/openai/v1", "https://r.openai.azure.com/openai"},
+		{"https://r.openai.azure.com/openai/deployments/d/chat/completions?api-version=1", "https://r.openai.azure.com/openai/deployments/d/v1", "https://r.openai.azure.com/openai/deployments/d"},
+		{"https://generativelanguage.googleapis.com/v1beta/models/m:streamGenerateContent", "https://generativelanguage.googleapis.com/v1", "https://generativelanguage.googleapis.com"},
 	} {
 		api, root, err := Base(c.in)
 		if err != nil || api != c.api || root != c.root {
@@ -43,7 +54,7 @@ func TestBase(t *testing.T) {
 }
 
 func FuzzBase(f *testing.F) {
-	for _, seed := range []string{"http://h:8000/v1", "h", "http://u:p@h/a/v1?x", "[::1]:8", "%", "http://h/%zz", "v1/models"} {
+	for _, seed := range []string{"http://h:8000/v1", "h", "http://u:p@h/a/v1?x", "[::1]:8", "%", "http://h/%zz", "v1/models", "h/v1/v1beta", "h/v2/models/m/generate_stream", "r.openai.azure.com/openai/deployments/%2f", "h/api/chat", "api.groq.com/v1/"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
@@ -53,6 +64,9 @@ func FuzzBase(f *testing.F) {
 		}
 		if api != root+"/v1" || strings.ContainsAny(root, "?#") {
 			t.Fatalf("%q gives %q and %q", in, api, root)
+		}
+		if _, again, err := Base(api); err != nil || again != root {
+			t.Fatalf("%q gives %q, which gives %q, %v", in, api, again, err)
 		}
 	})
 }

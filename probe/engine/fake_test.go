@@ -3,8 +3,10 @@ package engine
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -114,4 +116,26 @@ func models(entries ...string) answer {
 
 func owned(id, by string) string {
 	return fmt.Sprintf(`"id":%q,"object":"model","created":1767225600,"owned_by":%q`, id, by)
+}
+
+// mayAsk fails for a request that is not among those that cost a server
+// nothing: whatever is not listed here may generate, load, drain or wake.
+func mayAsk(t *testing.T, request string) {
+	t.Helper()
+	for _, free := range []string{
+		"/v1/models", "/v1beta/models", "/models", "/version", "/v1/metadata", "/v1/version", "/server_info", "/get_server_info",
+		"/props", "/info", "/v2", "/", "/health", "/api/version", "/api/tags", "/api/ps", "/api/extra/version", "/api/v1/model", "/api/v0/models",
+	} {
+		if request == "GET "+free {
+			return
+		}
+	}
+	t.Errorf("asked %s", request)
+}
+
+// at is a client for which every host is this server.
+func (f *fake) at() *http.Client {
+	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, f.Listener.Addr().String())
+	}}}
 }

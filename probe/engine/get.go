@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -64,6 +65,59 @@ func (g *getter) get(address string) (reply, error) {
 		r.body, r.large = body[:maxBody], true
 	}
 	return r, nil
+}
+
+// try fetches one URL; a reply without an answer has the status 0.
+func (g *getter) try(address string) reply {
+	r, err := g.get(address)
+	if err != nil {
+		return reply{}
+	}
+	return r
+}
+
+// text fetches a JSON object and takes a string out of it.
+func (g *getter) text(address, key string) string {
+	r := g.try(address)
+	return r.text(key)
+}
+
+// objects fetches a JSON object and takes a list of objects out of it.
+func (g *getter) objects(address, key string) []entry {
+	r := g.try(address)
+	var e entry
+	var raws []json.RawMessage
+	if !r.ok() || json.Unmarshal(r.body, &e.fields) != nil || json.Unmarshal(e.fields[key], &raws) != nil {
+		return nil
+	}
+	var all []entry
+	for _, raw := range raws {
+		var one entry
+		if json.Unmarshal(raw, &one.fields) == nil {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// text is a string field of an answer that is a JSON object.
+func (r *reply) text(key string) string {
+	var e entry
+	if !r.ok() || json.Unmarshal(r.body, &e.fields) != nil {
+		return ""
+	}
+	return e.text(key)
+}
+
+// number is a numeric field of an answer that is a JSON object; -1 for
+// anything that is not a number of things.
+func (r *reply) number(key string) float64 {
+	var e entry
+	var n *float64
+	if !r.ok() || json.Unmarshal(r.body, &e.fields) != nil || json.Unmarshal(e.fields[key], &n) != nil || n == nil || *n < 0 {
+		return -1
+	}
+	return *n
 }
 
 // plainError takes the URL out of an error of net/http: it may hold userinfo.

@@ -1,29 +1,21 @@
 package engine
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
-
-	"teapot/probe/api"
 )
 
-// entry is one element of a list of models.
-type entry struct {
-	fields map[string]json.RawMessage
+// search is a detection under way.
+type search struct {
+	*Detection
+	get     getter
+	at      Place
+	refused error  // of the list of models, unless an engine shows all the same
+	native  string // the dialect of an engine that has no chat
+	loaded  string // a model that is in memory
+	settled bool   // it shows that the engine does not show
+	proven  bool   // an endpoint that only this engine has answered in its shape
 }
-
-// text is a field's string, "" for anything else, and for a string that holds
-// control characters: no server means those.
-func (e entry) text(key string) string {
-	var s string
-	if json.Unmarshal(e.fields[key], &s) != nil || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return ""
-	}
-	return s
-}
-
-func (e entry) has(key string) bool { _, ok := e.fields[key]; return ok }
 
 // owners is the table from owned_by to engine, where it alone is enough. What
 // a server emulates (Ollama's paths, for one) plays no part: several do.
@@ -43,6 +35,8 @@ func owners(name string) string {
 		return LMDeploy
 	case "tensorrt_llm":
 		return TRTLLM
+	case "triton inference server":
+		return Triton
 	case "library":
 		return Ollama
 	case "organization_owner":
@@ -53,166 +47,165 @@ func owners(name string) string {
 	return ""
 }
 
-// hosted tells whether an owner is a service whose engine does not show, so
-// that looking for local endpoints there is pointless.
-func hosted(owner string) bool {
+// hosted tells whether an owner is a service. On another host than its own a
+// gateway repeats the name, and the fields to try are those of that service;
+// many gateways say openai of everything, so that says nothing of the fields.
+func hosted(owner string) (fields string, known bool) {
 	switch strings.ToLower(owner) {
-	case "openai", "openai-internal", "system", "mistralai", "deepseek", "anthropic", "google", "groq", "meta", "xai", "moonshot":
+	case "mistralai":
+		return Mistral, true
+	case "deepseek":
+		return DeepSeek, true
+	case "groq":
+		return Groq, true
+	case "openai", "openai-internal", "system", "meta", "anthropic", "google", "xai", "moonshot":
+		return "", true
+	}
+	return "", false
+}
+
+// byHeader takes the engine from headers that only one of them sends.
+func (s *search) byHeader(h http.Header) {
+	server := h.Get("Server")
+	switch {
+	case h.Get("X-Litellm-Version") != "":
+		s.Engine, s.Gateway, s.Version = LiteLLM, LiteLLM, version(h.Get("X-Litellm-Version"))
+		s.settled = true
+		s.why("header x-litellm-version: a gateway, what is behind it does not show")
+	case s.Engine != "":
+	case server == "llama.cpp":
+		s.Engine = LlamaCpp
+		s.why("header Server: llama.cpp")
+	case strings.HasPrefix(server, "llamafile"):
+		s.Engine = Llamafile
+		_, v, _ := strings.Cut(server, "/")
+		s.Version = version(v)
+		s.why("header Server: %s", server)
+	case h.Get("Apim-Request-Id") != "" || h.Get("X-Ms-Region") != "":
+		s.Engine = AzureOpenAI
+		s.why("headers of Azure's gateway: Azure OpenAI")
+	case h.Get("X-Groq-Region") != "":
+		s.Engine = Groq
+		s.why("header x-groq-region: Groq")
+	case h.Get("Openai-Version") != "" || h.Get("Openai-Processing-Ms") != "":
+		s.Engine = OpenAI
+		s.why("headers openai-*: OpenAI")
+	case hasPrefix(h, "Anthropic-"):
+		s.Engine, s.native = Anthropic, dialectAnthropic
+		s.why("headers anthropic-*: Anthropic")
+	}
+}
+
+// name guesses the engine from the list, where the headers did not give it away.
+func (s *search) name(l []entry, h http.Header) {
+	if s.Engine != "" || len(l) == 0 {
+		return
+	}
+	first := l[0]
+	owner := first.text("owned_by")
+	if s.Engine = owners(owner); s.Engine != "" {
+		s.why("owned_by %q: %s", owner, s.Engine)
+		return
+	}
+	fields, known := hosted(owner)
+	switch {
+	case owner != "" && owner == first.text("id") && string(first.fields["created"]) == "0":
+		s.Engine = TGI
+		s.why("owned_by repeats the model and created is 0: TGI")
+	case !first.has("owned_by") && first.text("type") == "model" && first.has("display_name"):
+		s.Engine, s.native = Anthropic, dialectAnthropic
+		s.why("entries with type and display_name: Anthropic's API")
+	case first.text("id") == "" && first.has("name"):
+		s.Engine, s.native = Gemini, dialectGemini
+		s.why("names that begin with models/: Gemini's API")
+	case !first.has("owned_by") && first.has("created") && len(first.fields) == 3 && strings.Contains(h.Get("Server"), "Python/"):
+		s.Engine = MLX
+		s.why("bare entries from %s: mlx_lm", h.Get("Server"))
+	case !first.has("owned_by") && first.has("pricing") && first.has("context_length"):
+		s.Engine, s.Gateway, s.settled = OpenRouter, OpenRouter, true
+		s.why("entries with prices and context lengths: OpenRouter, what is behind it does not show")
+	case first.has("pricing"):
+		s.hide("a gateway", "", "entries with prices: a gateway, what is behind it does not show")
+	case (fields == Groq || strings.EqualFold(owner, "meta")) && first.has("context_window"):
+		s.Engine = Groq
+		s.why("owned_by %q and context windows: Groq", owner)
+	case known:
+		s.hide("a gateway", fields, "owned_by "+owner+" from a host that is not its own: a gateway, its engine does not show")
+		s.settled = !strings.EqualFold(owner, "system") // NIM 1.x says so too
+	default:
+		s.why("owned_by %q says nothing", owner)
+	}
+}
+
+// hide notes that what is behind a gateway does not show. fields is the engine
+// that the gateway names.
+func (s *search) hide(gateway, fields, why string) {
+	s.Engine, s.Version, s.Gateway, s.Fields, s.settled = "", "", gateway, fields, true
+	s.why("%s", why)
+}
+
+// doubt looks once more at what a list says: gateways that speak for a vLLM
+// keep its owned_by. An engine is believed where one of its own endpoints
+// answered, and, without a sign of a gateway, where the entries look as its own.
+func (s *search) doubt(l []entry, h http.Header) {
+	sign := gatewaySign(h)
+	switch {
+	case s.Engine == "" && s.Gateway == "" && sign != "":
+		s.Gateway = sign
+		s.why("it comes through %s", sign)
+	case s.Engine == "" || s.Gateway != "" || !local(s.Engine):
+	case s.proven && sign != "":
+		s.Gateway = sign
+		s.why("it comes through %s", sign)
+	case s.proven:
+	case sign != "":
+		s.hide(sign, s.Engine, "it comes through "+sign+", and no endpoint of "+s.Engine+" answers: the engine behind it is unknown")
+	case s.Engine == VLLM && len(l) > 0 && !l[0].has("max_model_len"):
+		s.hide("a gateway", VLLM, "neither vLLM's /version nor its max_model_len is there: a gateway that speaks for it")
+	}
+}
+
+// local tells whether an engine is one that people run themselves, so that a
+// gateway may speak in its name.
+func local(engine string) bool {
+	switch engine {
+	case VLLM, NIM, SGLang, TGI, LMDeploy, TRTLLM, LlamaCpp, Ollama:
 		return true
 	}
 	return false
 }
 
-// name guesses the engine from the list and the headers that came with it. It
-// is true when there is nothing more to find out about which engine it is.
-func (d *Detection) name(l []entry, h http.Header) bool {
-	server := h.Get("Server")
+// gatewaySign names the gateway that headers give away, "" where there is none.
+// A plain web server in front of an engine (nginx, caddy) is no gateway: it
+// passes on what the engine says.
+func gatewaySign(h http.Header) string {
+	for _, known := range [...]struct{ header, name string }{
+		{"X-Oneapi-Request-Id", "one-api"}, {"X-New-Api-Version", "new-api"},
+		{"X-Kong-Request-Id", "Kong"}, {"X-Kong-Upstream-Latency", "Kong"},
+		{"X-Portkey-Trace-Id", "Portkey"}, {"Helicone-Id", "Helicone"}, {"Cf-Aig-Log-Id", "Cloudflare's AI gateway"},
+	} {
+		if h.Get(known.header) != "" {
+			return known.name
+		}
+	}
+	server := strings.ToLower(h.Get("Server"))
 	switch {
-	case h.Get("X-Litellm-Version") != "":
-		d.Engine, d.Version = LiteLLM, version(h.Get("X-Litellm-Version"))
-		d.why("header x-litellm-version: a gateway, what is behind it does not show")
-		return true
-	case server == "llama.cpp":
-		d.Engine = LlamaCpp
-		d.why("header Server: llama.cpp")
-		return true
-	case strings.HasPrefix(server, "llamafile"):
-		d.Engine = Llamafile
-		_, v, _ := strings.Cut(server, "/")
-		d.Version = version(v)
-		d.why("header Server: %s", server)
-		return true
+	case strings.Contains(server, "envoy") || hasPrefix(h, "X-Envoy-"):
+		return "envoy"
+	case strings.Contains(server, "kong"):
+		return "Kong"
+	case h.Get("Via") != "":
+		return "a proxy"
 	}
-	if len(l) == 0 {
-		return false
-	}
-	first := l[0]
-	owner := first.text("owned_by")
-	if found := owners(owner); found != "" {
-		d.Engine = found
-		d.why("owned_by %q: %s", owner, found)
-		if via := h.Get("Via"); via != "" {
-			d.why("it comes through a proxy: %s", via)
-		}
-		return true
-	}
-	switch {
-	case owner != "" && owner == first.text("id") && string(first.fields["created"]) == "0":
-		d.Engine = TGI
-		d.why("owned_by repeats the model and created is 0: TGI")
-	case !first.has("owned_by") && first.has("created") && len(first.fields) == 3 && strings.Contains(server, "Python/"):
-		d.Engine = MLX
-		d.why("bare entries from %s: mlx_lm", server)
-	case first.has("pricing"):
-		d.why("entries with prices: a gateway, what is behind it does not show")
-	case hosted(owner):
-		d.why("owned_by %q: a service, its engine does not show", owner)
-	default:
-		d.why("owned_by %q says nothing", owner)
-		return false
-	}
-	return true
+	return ""
 }
 
-// confirm asks the engine itself for its version and its slots. Where the list
-// settled nothing, each engine's own endpoint is tried, and believed only if
-// the answer has that endpoint's shape: some servers answer 200 to any path.
-// It fails only when the whole detection is called off.
-func (d *Detection) confirm(g *getter, root string, settled bool) error {
-	switch d.Engine {
-	case VLLM, TRTLLM, Teapot:
-		d.Version = g.field(root+"/version", "version")
-	case SGLang:
-		// Not /health_generate: it generates.
-		d.Version = g.field(root+"/server_info", "version")
-		if d.Version == "" {
-			d.Version = g.field(root+"/get_server_info", "version")
-		}
-	case LlamaCpp:
-		d.props(g, root)
-	case Ollama:
-		d.Version = g.field(root+"/api/version", "version")
-	case KoboldCpp:
-		d.Version = g.field(root+"/api/extra/version", "version")
-	case TGI:
-		d.Version = g.field(root+"/info", "version")
-	case "":
-		if !settled {
-			d.search(g, root)
+// hasPrefix tells whether a header's name begins with a canonical prefix.
+func hasPrefix(h http.Header, prefix string) bool {
+	for name := range h {
+		if strings.HasPrefix(name, prefix) {
+			return true
 		}
 	}
-	if d.Version != "" {
-		d.why("version %s", d.Version)
-	}
-	return g.ctx.Err()
-}
-
-// search tries the endpoints that only one engine has.
-func (d *Detection) search(g *getter, root string) {
-	if r, err := g.get(root + "/"); err == nil && r.ok() && strings.TrimSpace(string(r.body)) == "Ollama is running" {
-		// The greeting is what emulators leave out. The version is asked for
-		// by a path that they do have.
-		d.Engine, d.Version = Ollama, g.field(root+"/api/version", "version")
-		d.why("/ says: Ollama is running")
-		return
-	}
-	if d.props(g, root) {
-		d.Engine = LlamaCpp
-		d.why("/props has slots and a build: llama.cpp")
-		return
-	}
-	if r, err := g.get(root + "/info"); err == nil && r.text("router") == "text-generation-router" {
-		d.Engine, d.Version = TGI, version(r.text("version"))
-		d.why("/info names the text-generation-router: TGI")
-		return
-	}
-	if r, err := g.get(root + "/api/extra/version"); err == nil && strings.EqualFold(r.text("result"), "koboldcpp") {
-		d.Engine, d.Version = KoboldCpp, version(r.text("version"))
-		d.why("/api/extra/version says KoboldCpp")
-		return
-	}
-	d.why("no endpoint gives the engine away: unknown")
-}
-
-// props reads llama.cpp's /props and tells whether it looks like that.
-func (d *Detection) props(g *getter, root string) bool {
-	r, err := g.get(root + "/props")
-	if err != nil || !r.ok() {
-		return false
-	}
-	var p struct {
-		Slots *int   `json:"total_slots"`
-		Build string `json:"build_info"`
-	}
-	if json.Unmarshal(r.body, &p) != nil || p.Slots == nil {
-		return false
-	}
-	d.Slots, d.Version = min(max(*p.Slots, 0), 1<<16), version(p.Build)
-	d.why("/props: %d slots", d.Slots)
-	return true
-}
-
-// field fetches a JSON object and takes a string out of it, cleaned; "" when
-// there is none.
-func (g *getter) field(address, key string) string {
-	r, err := g.get(address)
-	if err != nil {
-		return ""
-	}
-	return version(r.text(key))
-}
-
-// text is a string field of an answer that is a JSON object.
-func (r *reply) text(key string) string {
-	var e entry
-	if !r.ok() || json.Unmarshal(r.body, &e.fields) != nil {
-		return ""
-	}
-	return e.text(key)
-}
-
-// version makes a version fit to show.
-func version(text string) string {
-	runes := []rune(api.OneLine(text))
-	return string(runes[:min(len(runes), 40)])
+	return false
 }
