@@ -272,9 +272,12 @@ func (w *world) snapshot() *stats.Snapshot {
 	}
 	return &stats.Snapshot{
 		Seq: w.seq, Now: w.now, Wall: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC), Targets: []*stats.Target{&t},
-		Load:  event.Load{Concurrency: len(w.streams), PromptTokens: 512, MaxTokens: 256},
-		Floor: stats.Floor{Source: "kernel", Word: "ok", LateP50: 21e3, LateP99: 40e3, Reads: w.tokens},
-		Lane:  slices.Clone(w.lane), Notes: w.notes,
+		Load: event.Load{Concurrency: len(w.streams), PromptTokens: 512, MaxTokens: 256},
+		Floor: stats.Floor{
+			Source: "kernel", Word: "ok", LateP50: 21e3, LateP99: 40e3, LateMax: 310e3, P99: 40e3, SessionP99: 44e3,
+			Reads: w.tokens, Overshoot: 1200e3, SessionOvershoot: 2400e3, RSS: 4 << 20, KernelStreams: w.request,
+		},
+		Lane: slices.Clone(w.lane), Notes: w.notes,
 	}
 }
 

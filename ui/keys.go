@@ -6,7 +6,7 @@ import "charm.land/bubbles/v2/key"
 // not here does not exist.
 type keyMap struct {
 	help, quit, freeze, pause, zoomIn, zoomOut, window key.Binding
-	view1, view3, tab, reset, resetAll, text           key.Binding
+	view1, view3, view5, tab, reset, resetAll, text    key.Binding
 	theme, mark, redraw, suspend, back                 key.Binding
 	up, down, pageUp, pageDown, top, bottom, yes, no   key.Binding
 }
@@ -25,6 +25,7 @@ func newKeys() keyMap {
 		window:   b("w", "next window: 10 s, 1 min, 5 min, 15 min", "w"),
 		view1:    b("1", "overview", "1"),
 		view3:    b("3", "streams: the words as they come", "3"),
+		view5:    b("5", "this client: what it adds, and what it left out", "5"),
 		tab:      b("tab", "next view, and with several targets the next target", "tab"),
 		reset:    b("r", "empty the window", "r"),
 		resetAll: b("R", "empty the session (asks first)", "R"),
@@ -49,7 +50,7 @@ func newKeys() keyMap {
 // row are listed once.
 func (k *keyMap) all() []key.Binding {
 	return []key.Binding{
-		k.help, k.quit, k.freeze, k.pause, k.zoomIn, k.zoomOut, k.window, k.view1, k.view3, k.tab,
+		k.help, k.quit, k.freeze, k.pause, k.zoomIn, k.zoomOut, k.window, k.view1, k.view3, k.view5, k.tab,
 		k.mark, k.reset, k.resetAll, k.text, k.theme, k.redraw, k.suspend, k.back, k.up, k.down,
 		k.pageUp, k.top,
 	}

@@ -46,9 +46,18 @@ func TestKeys(t *testing.T) {
 		t.Error("3 does not show the words")
 	}
 	press(m, "tab")
+	if m.view != client {
+		t.Error("tab does not lead on to this client")
+	}
+	press(m, "tab")
 	if m.view != overview {
 		t.Error("tab does not lead back")
 	}
+	press(m, "5")
+	if m.view != client {
+		t.Error("5 does not show this client")
+	}
+	press(m, "1")
 	press(m, "-", "-")
 	if m.zoomNS() != 5e9 {
 		t.Errorf("two steps out are %d ns per column", m.zoomNS())

@@ -11,6 +11,7 @@ type view uint8
 const (
 	overview view = 1
 	words    view = 3
+	client   view = 5
 )
 
 // The smallest screen that shows a table; below it there is one line.
@@ -32,6 +33,7 @@ type plan struct {
 	lane, axis          image.Rectangle
 	split, curve, worst image.Rectangle // worst is one row in the small layout, a list in the wide one
 	recent, health      image.Rectangle
+	floor               image.Rectangle // what this client adds
 	streams             image.Rectangle
 	talk                image.Rectangle // the newest stream's words
 	keys                image.Rectangle
@@ -64,6 +66,8 @@ func layout(w, h int, v view, streams int) plan {
 		p.oneLine = rect(0, 0, w-1, 1)
 	case v == words:
 		p.layWords(w-1, h, streams)
+	case v == client:
+		p.layClient(w-1, h)
 	case w >= 110 && h >= 32:
 		p.layWide(w-1, h, streams)
 	default:
@@ -248,6 +252,30 @@ func (p *plan) layList(x, w, y, rows int) {
 	worst := rows / 2
 	p.worst = rect(x, y, w, worst)
 	p.recent = rect(x, y+worst, w, rows-worst)
+}
+
+// layClient lists what this client adds, above the gaps that it struck.
+func (p *plan) layClient(w, h int) {
+	s := share{left: h}
+	title, keys := s.take(1), s.take(1)
+	slo := s.take(1)
+	floor := s.take(min(s.left, floorHeight(w)))
+	gap, lane, axis := 0, 0, 0
+	if s.left >= 6 {
+		lane, axis = s.take(1), s.take(1)
+		gap = s.take(min(s.left, 16))
+	}
+	floor += s.take(s.left)
+	p.plotW = w - chartGutter
+	y := 0
+	next := func(rows int) image.Rectangle {
+		r := rect(0, y, w, rows)
+		y += rows
+		return r
+	}
+	p.title, p.slo, p.floor = next(title), next(slo), next(floor)
+	p.gap, p.lane, p.axis = next(gap), next(lane), next(axis)
+	p.keys = rect(0, h-keys, w, keys)
 }
 
 // layWords shows one, two or four streams side by side, or four as two by two.

@@ -40,7 +40,7 @@ func drawHeat(a chart.Area, fr *frame) {
 func drawGap(a chart.Area, fr *frame) {
 	legend := ""
 	if anyOurs(fr) {
-		legend = "□ this client's own"
+		legend = "□ not the server's: this client's, or the transport's"
 	}
 	heading(a, "gap ms, worst per "+per(fr.zoom)+" (log)", legend)
 	b := below(a)

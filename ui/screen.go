@@ -116,6 +116,7 @@ func (m *model) drawOverview(fr *frame) {
 		{dirtyNumbers, m.grid.Area(p.table), func(a chart.Area) { drawTable(a, fr, p.wide) }},
 		{dirtyNumbers, m.grid.Area(p.split), func(a chart.Area) { drawSplit(a, fr) }},
 		{dirtyNumbers, m.grid.Area(p.smooth), func(a chart.Area) { drawSmooth(a, fr) }},
+		{dirtyNumbers, m.grid.Area(p.floor), func(a chart.Area) { drawFloor(a, fr) }},
 		{dirtyNumbers, m.grid.Area(p.recent), func(a chart.Area) { drawRecent(a, fr) }},
 		{dirtyNumbers, m.grid.Area(p.health), func(a chart.Area) { drawHealth(a, fr) }},
 		{dirtyNumbers, m.grid.Area(p.worst), func(a chart.Area) {

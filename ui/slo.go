@@ -14,7 +14,7 @@ import (
 const lagWorthSaying = int64(5e6)
 
 // drawSLO draws the service levels with their attainment, then what this client
-// itself adds: its word, the stamp source, host stalls, its bytes.
+// itself adds: its lateness, the stamp source, host stalls, its bytes.
 func drawSLO(a chart.Area, fr *frame) {
 	var parts []part
 	if len(fr.f.SLO) > 0 {
@@ -27,13 +27,6 @@ func drawSLO(a chart.Area, fr *frame) {
 		parts = append(parts, part{text: "no SLO set: gaps coloured from 100 and 400 ms", role: chart.Dim, rank: 5})
 	}
 	fl := &fr.s.Floor
-	if fl.Word != "" {
-		role := chart.Good
-		if fl.Word != "ok" {
-			role = chart.Warn
-		}
-		parts = append(parts, part{text: "client " + label(fl.Word), role: role, rank: 3})
-	}
 	if fl.LateP99 > 0 {
 		parts = append(parts, part{text: "late p99 " + format.Dur(fl.LateP99), role: chart.Plain, rank: 6})
 	}

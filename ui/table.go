@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strings"
 
 	"teapot/stats"
 	"teapot/ui/chart"
@@ -292,7 +293,7 @@ func drawSpeed(a chart.Area, fr *frame, nameW int) {
 		x = a.Text(x+2, 0, p[0], chart.Dim)
 		x = a.Text(x, 0, p[1], role)
 	}
-	load := loadRate(fr.f)
+	load := strings.TrimSpace(requestRate(fr.f) + " " + tokenRate(fr.f))
 	if x+3+chart.Width(load) > a.W() {
 		load = requestRate(fr.f) // the tokens stand at the left
 	}

@@ -25,7 +25,7 @@ const leastName = 20
 
 // drawParts draws what fits of the pieces, in their order, two blanks apart.
 // The piece at shrink, if any, is shortened in its middle to make room for
-// those of rank 3 and better, down to leastName columns.
+// those of rank 4 and better, down to leastName columns.
 func drawParts(a chart.Area, parts []part, shrink int) {
 	kept, used := choose(parts, a.W(), shrink)
 	x := 0
@@ -57,7 +57,7 @@ func choose(parts []part, w, shrink int) (kept []bool, used int) {
 			}
 			n := chart.Width(p.text) + 2
 			slack := 0 // only what matters more may shorten it
-			if shrink >= 0 && rank <= 3 && (kept[shrink] || i == shrink) {
+			if shrink >= 0 && rank <= 4 && (kept[shrink] || i == shrink) {
 				slack = max(chart.Width(parts[shrink].text)-leastName, 0)
 			}
 			if used+n-slack > w && rank > 0 {
@@ -80,19 +80,26 @@ func drawTitle(a chart.Area, fr *frame) {
 	}
 	engine := strings.TrimSpace(label(info.Engine) + " " + label(info.Version))
 	f := &fr.t.Session
+	floor, floorRole := floorWord(&fr.s.Floor)
+	floorRank := 3
+	if floorRole == chart.Warn {
+		floorRank = 2
+	}
 	parts := []part{
 		{text: badge, role: role, rank: 0},
 		{text: detail, role: chart.Warn, rank: 1},
 		{text: names[0], role: chart.Strong, rank: 1, short: names[1:]},
 		{text: which(fr), role: chart.Info, rank: 1},
-		{text: engine, role: chart.Plain, rank: 5},
+		{text: engine, role: chart.Plain, rank: 4},
 		{text: label(info.API), role: chart.Dim, rank: 8},
-		{text: loadShape(fr.s), role: chart.Plain, rank: 5},
-		{text: loadRate(fr.f), role: chart.Plain, rank: 4},
+		{text: loadShape(fr.s), role: chart.Plain, rank: 6},
+		{text: tokenRate(fr.f), role: chart.Plain, rank: 5},
+		{text: requestRate(fr.f), role: chart.Plain, rank: 6},
 		{text: format.Age(time.Duration(fr.s.Now)), role: chart.Plain, rank: 3},
 		{text: "ok " + format.Count(f.Requests.OK), role: chart.Plain, rank: 3},
 		{text: "err " + format.Count(f.Requests.Failed), role: errRole(f), rank: 2},
 		{text: errClasses(f), role: chart.Bad, rank: 7},
+		{text: floor, role: floorRole, rank: floorRank},
 		{text: "window " + windowName(fr.window), role: chart.Plain, rank: 2},
 		{text: zoomName(fr.zoom), role: chart.Dim, rank: 6},
 	}
@@ -188,17 +195,21 @@ func loadShape(s *stats.Snapshot) string {
 	return strings.TrimSpace(out)
 }
 
-// loadRate is the load as it turns out: "24 req/min 6.1k tok/min".
-func loadRate(f *stats.Figures) string {
+// tokenRate is the part of the load as it turns out that counts tokens: "6.1k
+// tok/min".
+func tokenRate(f *stats.Figures) string {
 	if f.Span <= 0 {
 		return ""
 	}
-	return requestRate(f) + " " + perMinute(f.OutputRate) + " tok/min"
+	return perMinute(f.OutputRate) + " tok/min"
 }
 
 // requestRate is the part of it that counts finished requests. As long as none
 // has finished there is no rate, and not one of 0.
 func requestRate(f *stats.Figures) string {
+	if f.Span <= 0 {
+		return ""
+	}
 	if f.Requests.OK+f.Requests.Failed == 0 {
 		return format.None + " req/min"
 	}

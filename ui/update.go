@@ -123,6 +123,8 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		m.show(overview)
 	case key.Matches(k, m.keys.view3):
 		m.show(words)
+	case key.Matches(k, m.keys.view5):
+		m.show(client)
 	case key.Matches(k, m.keys.tab):
 		m.nextView()
 	case key.Matches(k, m.keys.reset):
@@ -264,11 +266,15 @@ func (m *model) show(v view) {
 	m.dirty = dirtyAll
 }
 
-// nextView goes from the overview to the words, and from there to the next
-// target's overview.
+// nextView goes from the overview to the words, to this client, and from there
+// to the next target's overview.
 func (m *model) nextView() {
-	if m.view == overview {
+	switch m.view {
+	case overview:
 		m.show(words)
+		return
+	case words:
+		m.show(client)
 		return
 	}
 	if n := len(m.snap.Targets); n > 1 {

@@ -34,7 +34,7 @@ func drawSpike(a chart.Area, fr *frame, s *stats.Spike) {
 	if s.First || role == chart.Bar {
 		role = chart.Plain
 	}
-	if s.Merged {
+	if s.Merged || s.Transport {
 		role = chart.Ours
 	}
 	a.Right(7, 0, format.Dur(s.Length), role|chart.Bold)
@@ -48,7 +48,9 @@ func drawSpike(a chart.Area, fr *frame, s *stats.Spike) {
 	note := ""
 	switch {
 	case s.Merged:
-		note = "ours"
+		note = "□ ours"
+	case s.Transport:
+		note = "□ transport"
 	case s.Peers > 0:
 		note = "+" + strconv.Itoa(s.Peers) + " streams"
 	}
@@ -100,8 +102,11 @@ func spikeText(s *stats.Spike) string {
 	} else {
 		text += " tok " + strconv.Itoa(s.Token)
 	}
-	if s.Merged {
+	switch {
+	case s.Merged:
 		text += " ours"
+	case s.Transport:
+		text += " transport"
 	}
 	return text
 }

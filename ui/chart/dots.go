@@ -94,11 +94,13 @@ func DotRange(dots []stats.Dot, span Span) (lo, hi float64) {
 var laneRank = [...]int{
 	stats.LaneMark: 7, stats.LaneError: 5, stats.LaneHostStall: 3, stats.LaneRestart: 6,
 	stats.LaneDown: 6, stats.LaneDropped: 4, stats.LaneSetting: 2,
+	stats.LaneShift: 5, stats.LaneSuspended: 6, stats.LaneClock: 1,
 }
 
 // Lane draws what happened beside the tokens, on the time axis of the charts:
 // marks as their letters, errors ×, host stalls ▼, a target that went away ↓ or
-// came back ↑, dropped events !, changed settings s.
+// came back ↑, dropped events !, a level that changed ~, a probe that was not
+// running z, a wall clock that was set c, changed settings s.
 func Lane(a Area, lane []stats.LaneEvent, span Span, target uint32) {
 	best := make([]int, max(span.N, 0))
 	for i := range lane {
@@ -116,7 +118,7 @@ func Lane(a Area, lane []stats.LaneEvent, span Span, target uint32) {
 // foreign tells whether an event belongs to another target than the one shown.
 func foreign(e *stats.LaneEvent, target uint32) bool {
 	switch e.Kind {
-	case stats.LaneError, stats.LaneRestart, stats.LaneDown:
+	case stats.LaneError, stats.LaneRestart, stats.LaneDown, stats.LaneShift:
 		return e.Target != target
 	}
 	return false
@@ -139,6 +141,12 @@ func laneGlyph(e *stats.LaneEvent) (rune, Role) {
 		return '↓', Bad
 	case stats.LaneDropped:
 		return '!', Warn
+	case stats.LaneShift:
+		return '~', Warn
+	case stats.LaneSuspended:
+		return 'z', Ours
+	case stats.LaneClock:
+		return 'c', Dim
 	}
 	return 's', Info
 }

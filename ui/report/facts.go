@@ -229,32 +229,3 @@ func phaseFact(f *stats.Figures) (fact, bool) {
 	}
 	return fact{"Phases", []string{line}}, true
 }
-
-// floorFact is what this client added itself.
-func floorFact(s *stats.Snapshot, f *stats.Figures) fact {
-	l := &s.Floor
-	line := "stamped by " + cmp.Or(clean(source(s)), "nobody yet")
-	switch source(s) {
-	case event.SourceKernel:
-		line = "stamped by the kernel"
-	case event.SourceRead:
-		line = "stamped at our read, not by the kernel"
-	}
-	if l.LateMax > 0 {
-		line += fmt.Sprintf(", read late by p50 %s ms, p99 %s ms, max %s ms",
-			format.MSFine(l.LateP50), format.MSFine(l.LateP99), format.MSFine(l.LateMax))
-	}
-	left := "no gap was merged by us"
-	if f.Merged > 0 || f.MergedTTFT > 0 {
-		left = fmt.Sprintf("%s of ours (%s in all)", plural(f.Merged, "merged gap"), format.Dur(f.MergedSum))
-		if f.MergedTTFT > 0 {
-			left += " and " + plural(f.MergedTTFT, "first token")
-		}
-		left += " left out of the percentiles"
-	}
-	lines := []string{line, fmt.Sprintf("%s; %s over 10 ms, worst oversleep %s", left, plural(l.HostStalls, "host stall"), format.Dur(l.SessionOvershoot))}
-	if l.DroppedEvents > 0 {
-		lines = append(lines, format.Full(l.DroppedEvents)+" events were dropped: the figures lack them")
-	}
-	return fact{"This client", lines}
-}

@@ -76,14 +76,21 @@ func newTarget(s *stats.Snapshot, t *stats.Target, read reader) jTarget {
 		},
 		ITLWhy: str(f.ITLWhy), FromSchedule: newScheduled(f), Phases: newPhases(f), SLO: newSLOs(f, Complete(s)),
 		Throughput: newThroughput(f), Stalls: newStalls(f), Smoothness: newSmoothness(f),
-		Merged: merged{Gaps: f.Merged, Total: ms(f.MergedSum), TTFT: f.MergedTTFT, Late: f.Tardy},
-		Worst:  []spike{}, Floor: newFloor(s), Reading: []sentence{}, LastError: str(t.LastError),
+		Cold: cold{f.Cold, newFigure(&f.ColdTTFT)},
+		Merged: merged{
+			Gaps: f.Merged, Total: ms(f.MergedSum), TTFT: f.MergedTTFT, Late: f.Tardy, Excluded: f.Excluded, Paused: f.Paused,
+		},
+		Transport: apart{f.Transport.Count, ms(f.Transport.Total), num(ms(f.Transport.Longest), f.Transport.Count > 0)}, Shifts: []shift{},
+		Worst: []spike{}, Floor: newFloor(s), Reading: []sentence{}, LastError: str(t.LastError),
 	}
 	for i, w := range t.Worst {
 		if i == maxWorst {
 			break
 		}
-		j.Worst = append(j.Worst, spike{seconds(w.At), ms(w.Length), w.Request, w.Token, w.First, w.Merged, w.Peers})
+		j.Worst = append(j.Worst, spike{seconds(w.At), ms(w.Length), w.Request, w.Token, w.First, w.Merged, w.Peers, w.Transport})
+	}
+	for _, c := range t.Shifts {
+		j.Shifts = append(j.Shifts, shift{seconds(c.At), seconds(c.Since), ms(c.From), ms(c.To), num(c.Ratio, true)})
 	}
 	for _, r := range read(t, f) {
 		j.Reading = append(j.Reading, sentence{clean(r.Rule), clean(r.Text)})
@@ -106,7 +113,7 @@ func newRequests(f *stats.Figures) requests {
 func newFigure(f *stats.Figure) figure {
 	j := figure{
 		N: f.N, Min: num(ms(f.Min), f.N > 0), Mean: num(f.Mean/1e6, f.N > 0), Max: num(ms(f.Max), f.N > 0),
-		Approx: []string{}, AtLeast: []string{}, Censored: f.Censored, Clipped: f.Clipped,
+		Approx: []string{}, AtLeast: []string{}, Ours: []string{}, Censored: f.Censored, Clipped: f.Clipped,
 	}
 	values := [...]**float64{&j.P50, &j.P90, &j.P95, &j.P99, &j.P999, &j.P9999}
 	ranges := [...]*[]*float64{&j.CI.P50, &j.CI.P90, &j.CI.P95, &j.CI.P99, &j.CI.P999, &j.CI.P9999}
@@ -121,6 +128,9 @@ func newFigure(f *stats.Figure) figure {
 		}
 		if q.Censored {
 			j.AtLeast = append(j.AtLeast, quantileNames[i])
+		}
+		if q.Ours {
+			j.Ours = append(j.Ours, quantileNames[i])
 		}
 	}
 	return j
@@ -181,7 +191,8 @@ func newThroughput(f *stats.Figures) throughput {
 func newStalls(f *stats.Figures) stalls {
 	return stalls{
 		Count: f.Stalls.Count, Total: ms(f.Stalls.Total), Longest: num(ms(f.Stalls.Longest), f.Stalls.Count > 0),
-		PerKTok: num(f.Stalls.PerKTok, f.OutputTokens > 0),
+		PerKTok:  num(f.Stalls.PerKTok, f.OutputTokens > 0),
+		Stutters: f.Stalls.Stutters, StutterTotal: ms(f.Stalls.StutterTotal),
 	}
 }
 
@@ -190,6 +201,7 @@ func newSmoothness(f *stats.Figures) smoothness {
 	return smoothness{
 		Stalled5: num(f.Smooth.Stalled5, gaps), Stalled10: num(f.Smooth.Stalled10, gaps),
 		Fluidity: num(f.Smooth.Fluidity, f.Smooth.FluidityN > 0), FluidityN: f.Smooth.FluidityN,
+		QoE5: num(f.Smooth.QoE5, gaps), QoE10: num(f.Smooth.QoE10, gaps),
 		Jitter: num(f.Smooth.Jitter/1e6, f.Gap.N > 1), CV: num(f.Smooth.CV, f.Gap.N > 1),
 	}
 }
@@ -202,6 +214,10 @@ func newFloor(s *stats.Snapshot) floor {
 		Overshoot: ms(f.Overshoot), SessionOvershoot: ms(f.SessionOvershoot), Lag: ms(f.Lag),
 		Merged: f.Merged, Reads: f.Reads, DroppedTexts: f.DroppedTexts, DroppedEvents: f.DroppedEvents,
 		HostStalls: f.HostStalls, GC: f.GC, RTT: num(ms(f.RTT), f.RTT > 0), Word: str(f.Word),
+		P99: ms(f.P99), SessionP99: ms(f.SessionP99), LateReads: f.LateReads, MergedReads: f.MergedReads,
+		LagN: f.LagN, LagP50: num(ms(f.LagP50), f.LagN > 0), LagP99: num(ms(f.LagP99), f.LagN > 0),
+		KernelStreams: f.KernelStreams, ReadStreams: f.ReadStreams,
+		Suspensions: f.Suspensions, Suspended: ms(f.Suspended), ClockSteps: f.ClockSteps, Nice: s.Session.Priority,
 	}
 	if f.RSS > 0 {
 		j.RSS = &f.RSS

@@ -64,7 +64,8 @@ func article() *stats.Snapshot {
 			Worst:   []stats.Spike{{At: 12.1e9, Length: 180e6, Request: 88, Token: 41}, {At: 30e9, Length: 33.1e6, Request: 200, First: true, Peers: 2}},
 		}},
 		Floor: stats.Floor{Source: event.SourceKernel, LateP50: 18e3, LateP99: 61e3, LateMax: 420e3, Overshoot: 300e3,
-			SessionOvershoot: 1.4e6, Merged: 12, Reads: 69000, GC: 3, RTT: 40e3, RSS: 14e6, Word: "ok"},
+			SessionOvershoot: 1.4e6, Merged: 12, Reads: 69000, GC: 3, RTT: 40e3, RSS: 14e6, Word: "ok",
+			P99: 61e3, SessionP99: 66e3, KernelStreams: 281},
 		Finished: &event.Finished{At: 40.2e9, Complete: true, Reason: "duration"},
 	}
 }

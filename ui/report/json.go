@@ -68,12 +68,15 @@ type jTarget struct {
 	Figures       figures    `json:"figures"`
 	ITLWhy        *string    `json:"itl_why"`
 	FromSchedule  *scheduled `json:"from_schedule"` // null in a closed loop
+	Cold          cold       `json:"cold"`
 	Phases        phases     `json:"phases"`
 	SLO           []slo      `json:"slo"`
 	Throughput    throughput `json:"throughput"`
 	Stalls        stalls     `json:"stalls"`
 	Smoothness    smoothness `json:"smoothness"`
 	Merged        merged     `json:"merged"`
+	Transport     apart      `json:"transport"`
+	Shifts        []shift    `json:"shifts"`
 	Worst         []spike    `json:"worst"`
 	Floor         floor      `json:"floor"`
 	Reading       []sentence `json:"reading"`
@@ -121,6 +124,7 @@ type figure struct {
 	CI       intervals `json:"ci"`
 	Approx   []string  `json:"approx"`   // percentiles from few samples, shown with ~
 	AtLeast  []string  `json:"at_least"` // percentiles among the timeouts: lower bounds
+	Ours     []string  `json:"ours"`     // percentiles of which this client's own part is a tenth or more
 	Censored uint64    `json:"censored"`
 	Clipped  uint64    `json:"clipped"`
 }
@@ -185,6 +189,31 @@ type stalls struct {
 	Total   float64  `json:"total_ms"`
 	Longest *float64 `json:"longest_ms"`
 	PerKTok *float64 `json:"per_1000_tokens"`
+	// Pauses that come so regularly that they are no stalls by the rule.
+	Stutters     uint64  `json:"stutters"`
+	StutterTotal float64 `json:"stutter_total_ms"`
+}
+
+// cold are the requests on new connections; they are among all others too.
+type cold struct {
+	Requests uint64 `json:"requests"`
+	TTFT     figure `json:"ttft"`
+}
+
+// apart are gaps that a new connection's full window made: not the server's.
+type apart struct {
+	Gaps    uint64   `json:"gaps"`
+	Total   float64  `json:"total_ms"`
+	Longest *float64 `json:"longest_ms"`
+}
+
+// shift is a lasting change of the level of the gaps.
+type shift struct {
+	AtS    float64  `json:"at_s"`
+	SinceS float64  `json:"since_s"`
+	From   float64  `json:"from_ms"`
+	To     float64  `json:"to_ms"`
+	Ratio  *float64 `json:"ratio"`
 }
 
 type smoothness struct {
@@ -192,6 +221,8 @@ type smoothness struct {
 	Stalled10 *float64 `json:"stalled_at_10_tok_s"`
 	Fluidity  *float64 `json:"fluidity"`
 	FluidityN uint64   `json:"fluidity_n"`
+	QoE5      *float64 `json:"qoe_at_5_tok_s"`
+	QoE10     *float64 `json:"qoe_at_10_tok_s"`
 	Jitter    *float64 `json:"jitter_ms"`
 	CV        *float64 `json:"cv"`
 }
@@ -201,6 +232,9 @@ type merged struct {
 	Total float64 `json:"total_ms"`
 	TTFT  uint64  `json:"ttft"`
 	Late  uint64  `json:"late_gaps"`
+	// Excluded late gaps: with them n is the gaps' n and these.
+	Excluded uint64 `json:"excluded_late_gaps"`
+	Paused   uint64 `json:"paused"` // gaps over which the probe was not running
 }
 
 type spike struct {
@@ -211,6 +245,8 @@ type spike struct {
 	First   bool    `json:"first"`
 	Merged  bool    `json:"merged"`
 	Peers   int     `json:"peers"`
+	// Transport: the network protocol's, on a new connection.
+	Transport bool `json:"transport"`
 }
 
 type floor struct {
@@ -229,6 +265,19 @@ type floor struct {
 	GC               uint64   `json:"gc"`
 	RTT              *float64 `json:"rtt"`
 	RSS              *int64   `json:"rss_bytes"`
+	P99              float64  `json:"p99"` // of all that this client adds to an instant, in the last minute
+	SessionP99       float64  `json:"session_p99"`
+	LateReads        uint64   `json:"late_reads"` // by a millisecond or more
+	MergedReads      uint64   `json:"merged_reads"`
+	LagN             uint64   `json:"schedule_lag_n"`
+	LagP50           *float64 `json:"schedule_lag_p50"`
+	LagP99           *float64 `json:"schedule_lag_p99"`
+	KernelStreams    uint64   `json:"kernel_streams"`
+	ReadStreams      uint64   `json:"read_streams"`
+	Suspensions      uint64   `json:"suspensions"`
+	Suspended        float64  `json:"suspended_ms"`
+	ClockSteps       uint64   `json:"clock_steps"`
+	Nice             int      `json:"nice"`
 	Word             *string  `json:"word"`
 }
 

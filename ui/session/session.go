@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -33,6 +34,10 @@ const (
 	snapshotEvery = 50 * time.Millisecond // the fastest pane draws ten times a second
 	progressEvery = 5 * time.Second       // between two lines while a report is measured
 	endLimit      = 5 * time.Second       // for a source that was told to end
+
+	// gcPercent keeps the heap of a session of many hours within its bounds. The
+	// probe is a process of its own, so collecting here costs it nothing.
+	gcPercent = 50
 )
 
 // Live is a source that measures at this moment, and can be told what to do.
@@ -63,6 +68,7 @@ type Session struct {
 // New prepares a session and opens its log, if there is to be one: a file, or
 // with -v and no screen standard error. It fails before anything is started.
 func New(o *options.Options) (*Session, error) {
+	debug.SetGCPercent(gcPercent)
 	s := &Session{o: o}
 	if o.Command != options.Replay {
 		if err := report.Writable(o.Output); err != nil {
