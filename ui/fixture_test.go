@@ -31,7 +31,8 @@ type world struct {
 	slos    bool
 	marks   byte
 	noText  bool
-	figured int64 // when the figures were computed
+	beat    float64 // median gap of a stream, ns
+	figured int64   // when the figures were computed
 	session stats.Figures
 	windows [len(stats.Windows)]stats.Figures
 }
@@ -76,7 +77,7 @@ func splitTokens(s string) []string {
 }
 
 func newWorld(seed uint64, c int) *world {
-	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), classes: map[event.Class]uint64{}, slos: true}
+	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), classes: map[event.Class]uint64{}, slos: true, beat: 13.4e6}
 	w.target = &stats.Target{
 		Info: event.Target{
 			ID: 1, URL: "http://gpu07:8000/v1", Model: "meta-llama/Llama-3.3-70B-Instruct", Engine: "vLLM",
@@ -199,7 +200,7 @@ func (w *world) token(s *simStream) {
 	c.Tokens += uint64(cell.K)
 	w.tokens += uint64(cell.K)
 	s.left--
-	gap := w.lognormal(13.4e6, 0.22)
+	gap := w.lognormal(w.beat, 0.22)
 	switch n := w.rng.IntN(4000); {
 	case n < 4:
 		gap = w.lognormal(500e6, 0.4)

@@ -1,0 +1,100 @@
+package ui
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"teapot/stats"
+)
+
+// shows counts what a model is told, as Bubble Tea tells it.
+type shows struct {
+	*model
+	updates int
+}
+
+func (s *shows) tell(msg tea.Msg) {
+	s.updates++
+	s.model.Update(msg)
+}
+
+// scenes are ten seconds of snapshots, as many a second as the feed makes.
+func scenes(streams int) []*stats.Snapshot {
+	w := newWorld(3, streams)
+	w.beat = 5e6 // 200 tok/s a stream
+	w.run(60e9)
+	var out []*stats.Snapshot
+	for range 200 {
+		w.run(w.now + int64(50*time.Millisecond))
+		out = append(out, w.snapshot())
+	}
+	return out
+}
+
+// BenchmarkScreen is what the screen costs while streams of 200 tok/s run: the
+// bytes and frames a second of its own time, the CPU of a second of it, and the
+// allocations of a frame. Budgets: 40 KB/s local and 12 KB/s over SSH at 120x40,
+// and a twentieth of a core.
+func BenchmarkScreen(b *testing.B) {
+	ssh := vars("TERM", "xterm-256color", "COLORTERM", "truecolor", "LANG", "C.UTF-8", "SSH_TTY", "/dev/pts/1")
+	for _, streams := range []int{1, 4, 64} {
+		snaps := scenes(streams)
+		for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 50}} {
+			for name, cfg := range map[string]Config{"local": {}, "ssh": {Env: ssh}} {
+				b.Run(fmt.Sprintf("%s/%s/%d-streams", sizeName(size), name, streams), func(b *testing.B) {
+					benchScreen(b, snaps, cfg, size)
+				})
+			}
+		}
+	}
+}
+
+func benchScreen(b *testing.B, snaps []*stats.Snapshot, cfg Config, size [2]int) {
+	clk := newClock()
+	start := clk.at
+	m := &shows{model: still(snaps[0], cfg)}
+	m.cfg.Now = clk.now
+	m.cfg.Snapshot = func() *stats.Snapshot { return snaps[int(clk.at.Sub(start)/(50*time.Millisecond))%len(snaps)] }
+	line := newWire(size[0], size[1])
+	line.show(screenOf(m.model, size[0], size[1], overview))
+	b.ReportAllocs()
+	frames := 0
+	for b.Loop() {
+		clk.at = clk.at.Add(m.pace())
+		m.tell(frameMsg(m.tick))
+		if n := line.show(m.View().Content); n > 0 {
+			line.bytes += n
+			frames++
+		}
+	}
+	played := clk.at.Sub(start).Seconds()
+	b.ReportMetric(float64(line.bytes)/played/1e3, "KB/s")
+	b.ReportMetric(float64(frames)/played, "frames/s")
+	b.ReportMetric(100*b.Elapsed().Seconds()/played, "%core")
+}
+
+// However many tokens come, the model is told of frames and of nothing else.
+func TestTheModelIsToldOfFramesNotOfTokens(t *testing.T) {
+	snaps := scenes(16)
+	clk := newClock()
+	start := clk.at
+	m := &shows{model: still(snaps[0], Config{})}
+	m.cfg.Now = clk.now
+	m.cfg.Snapshot = func() *stats.Snapshot { return snaps[min(int(clk.at.Sub(start)/(50*time.Millisecond)), len(snaps)-1)] }
+	screenOf(m.model, 120, 40, overview)
+	for clk.at.Sub(start) < 10*time.Second {
+		clk.at = clk.at.Add(m.pace())
+		m.tell(frameMsg(m.tick))
+		m.View()
+	}
+	tokens := snaps[len(snaps)-1].Targets[0].Session.Gap.N - snaps[0].Targets[0].Session.Gap.N
+	if tokens < 15_000 {
+		t.Fatalf("only %d tokens came", tokens)
+	}
+	if m.updates != 100 {
+		t.Errorf("%d updates in ten seconds of %d tokens", m.updates, tokens)
+	}
+}
