@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -979,4 +980,33 @@ func (s *syncBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.String()
+}
+
+// A promise that names a test which is not there is none.
+func TestPromisesNameTheirTests(t *testing.T) {
+	doc, err := os.ReadFile("docs/promises.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	err = filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, "_test.go") {
+			var b []byte
+			b, err = os.ReadFile(path)
+			all.Write(b)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile("`((?:Test|Fuzz|Benchmark)\\w+)`").FindAllStringSubmatch(string(doc), -1)
+	if len(names) < 60 {
+		t.Fatalf("only %d tests are named", len(names))
+	}
+	for _, n := range names {
+		if !strings.Contains(all.String(), "\nfunc "+n[1]+"(") {
+			t.Errorf("there is no %s", n[1])
+		}
+	}
 }
