@@ -36,12 +36,40 @@ func TestLlamaCPP(t *testing.T) {
 	}
 }
 
+// TestLlamaCPPInOtherWords speaks the other dialects that this server has: the
+// tokens that it counts itself are those of the report, in each.
+func TestLlamaCPPInOtherWords(t *testing.T) {
+	bin, url := os.Getenv("TEAPOT_BIN"), os.Getenv("TEAPOT_LLAMACPP")
+	if bin == "" || url == "" {
+		t.Fatal("TEAPOT_BIN and TEAPOT_LLAMACPP must name the program and the server; .ci/run sets both")
+	}
+	const few = 4
+	for _, api := range []string{"responses", "anthropic", "llamacpp"} {
+		t.Run(api, func(t *testing.T) {
+			before := tokensPredicted(t, url)
+			report, events := runReport(t, bin, url, api, filepath.Join(t.TempDir(), "run.teapot"), few, 2)
+			target := report.Targets[0]
+			if target.Engine != "llama.cpp" || target.Requests.OK != few || target.Requests.Failed != 0 || !report.Complete {
+				t.Errorf("engine %q, complete %v, requests %+v", target.Engine, report.Complete, target.Requests)
+			}
+			if got := tokensPredicted(t, url) - before; got != few*llamaTokens || target.Throughput.OutputTokens != got {
+				t.Errorf("the server counted %d tokens, the report %d, asked were %d", got, target.Throughput.OutputTokens, few*llamaTokens)
+			}
+			for id, l := range readLives(t, events) {
+				if l.end == nil || l.end.Class != event.OKFull || l.end.N != llamaTokens || l.end.Count != event.CountUsage || len(l.tokens) == 0 {
+					t.Errorf("request %d: %+v with %d token events", id, l.end, len(l.tokens))
+				}
+			}
+		})
+	}
+}
+
 const llamaRequests, llamaTokens = 12, 48
 
 func watchLlama(t *testing.T, bin, url, api string, streams int) {
 	before := tokensPredicted(t, url)
 	file := filepath.Join(t.TempDir(), "run.teapot")
-	report, events := runReport(t, bin, url, api, file, streams)
+	report, events := runReport(t, bin, url, api, file, llamaRequests, streams)
 	after := tokensPredicted(t, url)
 
 	target := report.Targets[0]
@@ -141,9 +169,9 @@ type llamaReport struct {
 	}
 }
 
-func runReport(t *testing.T, bin, url, api, file string, streams int) (llamaReport, string) {
+func runReport(t *testing.T, bin, url, api, file string, requests, streams int) (llamaReport, string) {
 	t.Helper()
-	cmd := exec.Command(bin, "report", url, "--api", api, "-n", strconv.Itoa(llamaRequests), "-c", strconv.Itoa(streams), "--warmup", "0",
+	cmd := exec.Command(bin, "report", url, "--api", api, "-n", strconv.Itoa(requests), "-c", strconv.Itoa(streams), "--warmup", "0",
 		"--max-tokens", strconv.Itoa(llamaTokens), "--record", file, "--output-format", "json")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
