@@ -1,7 +1,11 @@
 package accuracy
 
 import (
+	"os"
 	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,4 +34,28 @@ func privilege() (realtime, pinned bool) {
 		pinned = unix.SchedSetaffinity(0, &set) == nil
 	}
 	return realtime, pinned
+}
+
+// busy is the CPU time that the whole machine has spent working, in ns, and the
+// part of it of this process and of those that it has waited for.
+func busy() (all, ours int64) {
+	b, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, 0
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	for i, f := range strings.Fields(line) {
+		if i == 0 || i == 4 || i == 5 || i > 7 { // the name, idle, waiting; guests are in user
+			continue
+		}
+		ticks, _ := strconv.ParseInt(f, 10, 64)
+		all += ticks * 1e7 // USER_HZ is 100 on every Linux
+	}
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		if syscall.Getrusage(who, &u) == nil {
+			ours += u.Utime.Nano() + u.Stime.Nano()
+		}
+	}
+	return all, ours
 }

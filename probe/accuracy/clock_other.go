@@ -13,3 +13,5 @@ func monotonic() int64 { return int64(time.Since(epoch)) }
 func sleep(ns int64) { time.Sleep(time.Duration(ns)) }
 
 func privilege() (realtime, pinned bool) { return false, false }
+
+func busy() (all, ours int64) { return 0, 0 }

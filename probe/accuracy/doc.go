@@ -9,8 +9,8 @@
 // token.
 //
 // The package starts processes, and sends to addresses of this machine alone.
-// It judges the probe from outside, as a stranger would, and shares no code
-// with it but the reader of its events.
+// It judges the probe from outside, as a stranger would: of its code it uses
+// the reader of its events, and, on the server's side, the stamp of an arrival.
 package accuracy
 
 // Written is what the server remembers of one stream. Times are ns of the
@@ -20,6 +20,7 @@ type Written struct {
 	Heard  int64   // when the request was read
 	Before []int64 // just before the write of each token
 	After  []int64 // just after it
+	Behind []int64 // how much later than by the schedule, ns
 }
 
 // Log is everything the server wrote since the log was asked for last.

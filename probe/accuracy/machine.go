@@ -19,5 +19,9 @@ func machine() []string {
 	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		lines = append(lines, "kernel "+strings.TrimSpace(string(b)))
 	}
+	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
+		load, _, _ := strings.Cut(string(b), " ")
+		lines = append(lines, "load average at the start: "+load)
+	}
 	return lines
 }

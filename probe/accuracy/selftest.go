@@ -3,6 +3,7 @@ package accuracy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,7 +13,7 @@ import (
 
 // selfLoad is what a self-test asks for: eight streams at 625 tok/s.
 func selfLoad(span time.Duration) Load {
-	return Load{string(Constant), 8, int(span / usualBeat), 200 * time.Millisecond}
+	return Load{Model: string(Constant), Streams: 8, Tokens: max(int(span/usualBeat), 2*settle), Spread: spread}
 }
 
 // Floor is what a self-test finds: what this machine and this probe add to the
@@ -21,6 +22,7 @@ type Floor struct {
 	Machine   []string `json:"machine"`
 	Source    string   `json:"stamp_source"`
 	Nice      int      `json:"nice"`
+	Realtime  bool     `json:"server_realtime"` // the server's writing thread had real-time priority
 	Streams   int      `json:"streams"`
 	Tokens    int      `json:"tokens"`
 	ErrorP50  float64  `json:"error_p50_ms"` // of a gap, against the server's own log
@@ -62,16 +64,12 @@ func SelfTest(ctx context.Context, span time.Duration, asJSON bool, out io.Write
 
 // selfTest has a client take the load, and sums up.
 func selfTest(ctx context.Context, srv *target, c client, l Load) (Floor, error) {
-	var told ran
-	run := c.run
-	c.run = func(ctx context.Context, t *target, l Load) (ran, error) {
-		got, err := run(ctx, t, l)
-		told = got
-		return got, err
-	}
-	r, err := measure(ctx, c, srv, l)
+	r, told, err := measured(ctx, c, srv, l)
 	if err != nil {
 		return Floor{}, err
+	}
+	if told.probe == nil {
+		return Floor{}, errors.New("a self-test is the probe's")
 	}
 	var late []int64
 	for _, h := range told.heard {
@@ -81,10 +79,10 @@ func selfTest(ctx context.Context, srv *target, c client, l Load) (Floor, error)
 	ms := func(v []int64, p float64) float64 { return micros(rank(v, p)) / 1e3 }
 	tokens := float64(max(r.Tokens, 1))
 	return Floor{
-		Machine: machine(), Source: told.source, Nice: told.nice, Streams: r.Streams, Tokens: r.Tokens, Missing: r.Missing,
+		Machine: machine(), Source: told.probe.source, Nice: told.probe.nice, Realtime: r.Realtime, Streams: r.Streams, Tokens: r.Tokens, Missing: r.Missing,
 		ErrorP50: ms(r.Errors, 0.5), ErrorP99: ms(r.Errors, 0.99), ErrorMax: ms(r.Errors, 1),
 		LateP50: ms(late, 0.5), LateP99: ms(late, 0.99), LateMax: ms(late, 1), LateError: ms(r.LateError, 0.99),
-		Overshoot: micros(told.overshoot) / 1e3, Disowned: float64(r.Disowned) / tokens, Together: float64(r.Together) / tokens,
+		Overshoot: micros(told.probe.overshoot) / 1e3, Disowned: float64(r.Disowned) / tokens, Together: float64(r.Together) / tokens,
 		CPU: micros(r.CPU) / tokens, RSS: r.RSS, Trust: 10 * ms(r.Errors, 0.99),
 	}, nil
 }
@@ -97,6 +95,9 @@ func (f Floor) text() string {
 	}
 	p("machine", "%s", strings.Join(f.Machine, "; "))
 	p("measured", "%d streams, %d tokens, against the write log of the server", f.Streams, f.Tokens)
+	if !f.Realtime {
+		p("server", "without real-time priority: its log is as exact, its pace is not")
+	}
 	source := "the time of the read: this system gives no receive times"
 	if f.Source == "kernel" {
 		source = "the kernel's receive time"
@@ -105,7 +106,7 @@ func (f Floor) text() string {
 	p("error of a gap", "P50 %.4f ms · P99 %.4f ms · max %.4f ms", f.ErrorP50, f.ErrorP99, f.ErrorMax)
 	p("read late by", "P50 %.3f ms · P99 %.3f ms · max %.3f ms (which the stamp takes out)", f.LateP50, f.LateP99, f.LateMax)
 	p("oversleep", "at most %.3f ms, of a 1 ms ticker", f.Overshoot)
-	p("disowned", "%.2f %% of the gaps: two tokens taken late in one read", 100*f.Disowned)
+	p("disowned", "%.2f %% of the gaps: two tokens taken late in one read (%.2f %% of the tokens shared one)", 100*f.Disowned, 100*f.Together)
 	p("probe", "%.0f µs of CPU a token · %.1f MB · nice %d", f.CPU, float64(f.RSS)/(1<<20), f.Nice)
 	b.WriteByte('\n')
 	fmt.Fprintf(&b, "Believe a gap percentile on this machine from about %s on: the floor's P99 is under a tenth of it.\n", show(f.Trust))

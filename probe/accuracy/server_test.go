@@ -178,7 +178,7 @@ func TestTheCClient(t *testing.T) {
 	}
 	defer tg.stop()
 	for _, whom := range []string{"user", "kernel"} {
-		r, err := measure(t.Context(), inC(bin, nameCUser, whom), tg, Load{"constant:5000", 3, 50, 10 * time.Millisecond})
+		r, err := measure(t.Context(), inC(bin, nameCUser, whom), tg, Load{Model: "constant:5000", Streams: 3, Tokens: 50, Spread: 10 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}

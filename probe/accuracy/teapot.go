@@ -3,14 +3,17 @@ package accuracy
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/creack/pty"
@@ -40,6 +43,16 @@ func arguments(t *target, l Load) []string {
 	return args
 }
 
+// environment is that of a teapot under test: nothing of the user's settings,
+// keys and proxies has a part in it.
+func environment(dir string) []string {
+	mine := slices.DeleteFunc(os.Environ(), func(s string) bool {
+		name, _, _ := strings.Cut(strings.ToUpper(s), "=")
+		return strings.HasPrefix(name, "TEAPOT_") || strings.HasSuffix(name, "_PROXY") || name == "OPENAI_API_KEY" || name == "XDG_CONFIG_HOME"
+	})
+	return append(mine, "XDG_CONFIG_HOME="+dir, "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=C.UTF-8")
+}
+
 // bare is the probe by itself, its events read by the one who compares.
 func bare() client {
 	return client{Name: probeName, can: func(Transport) bool { return true }, run: func(ctx context.Context, t *target, l Load) (ran, error) {
@@ -48,13 +61,14 @@ func bare() client {
 			return ran{}, err
 		}
 		cmd := exec.CommandContext(ctx, exe, append([]string{"probe"}, arguments(t, l)...)...)
+		cmd.Env = environment(t.dir)
 		var diag strings.Builder
 		cmd.Stderr = &diag
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			return ran{}, err
 		}
-		if err := cmd.Start(); err != nil {
+		if err := t.start(l, cmd.Start); err != nil {
 			return ran{}, err
 		}
 		w := watchMemory(cmd.Process.Pid)
@@ -79,8 +93,12 @@ func drawing() client {
 		}
 		file := filepath.Join(t.dir, "screen.teapot")
 		cmd := exec.CommandContext(ctx, exe, append(arguments(t, l), "--record", file, "--no-summary", "--color", "always")...)
-		cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8")
-		tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
+		cmd.Env = environment(t.dir)
+		var tty *os.File
+		err = t.start(l, func() (err error) {
+			tty, err = pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
+			return err
+		})
 		if err != nil {
 			return ran{}, err
 		}
@@ -91,7 +109,7 @@ func drawing() client {
 			_, err = tty.WriteString("q")
 		}
 		if err != nil {
-			_ = interrupt(cmd)
+			_ = cmd.Process.Signal(syscall.SIGTERM)
 		}
 		if waited := cmd.Wait(); err == nil && waited != nil {
 			err = waited
@@ -106,6 +124,9 @@ func drawing() client {
 		defer f.Close()
 		got, err := readEvents(f)
 		got.cpu, got.rss = cpu, rss
+		if err == nil && t.Transport == Distant {
+			got.probe.transport = laidToTransport(ctx, exe, file)
+		}
 		return got, err
 	}}
 }
@@ -113,42 +134,52 @@ func drawing() client {
 // follow watches the probe that a screen has started until it has ended, and
 // says what it cost.
 func follow(ctx context.Context, screen int, l Load) (cpu, rss int64, err error) {
-	deadline := time.Now().Add(2*l.lasts() + 20*time.Second)
+	deadline := time.Now().Add(2*l.lasts() + 15*time.Second)
 	var pid int
 	for {
 		if pid == 0 {
-			pid = childOf(screen)
+			pid = childProbe(screen)
 		}
 		if pid != 0 && !running(pid) {
 			return cpu, rss, nil
 		}
-		cpu, rss = max(cpu, cpuTime(pid)), max(rss, rssAnon(pid))
+		if pid != 0 {
+			cpu, rss = max(cpu, cpuTime(pid)), max(rss, rssAnon(pid))
+		}
 		select {
 		case <-ctx.Done():
 			return 0, 0, ctx.Err()
 		case <-time.After(50 * time.Millisecond):
 		}
-		if time.Now().After(deadline) {
+		switch {
+		case !running(screen):
+			return 0, 0, errors.New("the screen ended before its probe")
+		case time.Now().After(deadline):
 			return 0, 0, errors.New("the probe behind the screen does not end")
 		}
 	}
 }
 
-// childOf is the process that the given one has started, 0 for none.
-func childOf(pid int) int {
-	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, t := range tasks {
-		b, _ := os.ReadFile(t)
-		if child, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil {
-			return child
-		}
+// laidToTransport is how many gaps of a recording the report lays to the
+// network and not to the server; -1 if it cannot be had.
+func laidToTransport(ctx context.Context, exe, file string) int {
+	out, err := exec.CommandContext(ctx, exe, "replay", file, "--speed", "0", "--output-format", "json").Output()
+	var said struct {
+		Targets []struct {
+			Transport struct {
+				Gaps int `json:"gaps"`
+			} `json:"transport"`
+		} `json:"targets"`
 	}
-	return 0
+	if err != nil || json.Unmarshal(out, &said) != nil || len(said.Targets) != 1 {
+		return -1
+	}
+	return said.Targets[0].Transport.Gaps
 }
 
 // readEvents reads what a probe says.
 func readEvents(r io.Reader) (ran, error) {
-	got := ran{known: true}
+	got := ran{known: true, probe: &probed{transport: -1}}
 	rec, err := record.NewReader(r)
 	if err != nil {
 		return got, err
@@ -164,11 +195,11 @@ func readEvents(r io.Reader) (ran, error) {
 		}
 		switch ev := ev.(type) {
 		case *event.Session:
-			got.offset, got.nice = ev.Wall, ev.Priority
+			got.offset, got.probe.nice, got.probe.slice = ev.Wall, ev.Priority, ev.Slice
 		case *event.Headers:
-			got.source = ev.Source
+			got.probe.source, got.probe.rtt = ev.Source, ev.RTT
 		case *event.Floor:
-			got.overshoot = max(got.overshoot, ev.Overshoot)
+			got.probe.overshoot = max(got.probe.overshoot, ev.Overshoot)
 		case *event.Start:
 			streams[ev.Request] = &Heard{ID: strconv.FormatUint(ev.Request, 10), Sent: ev.At}
 			order = append(order, ev.Request)

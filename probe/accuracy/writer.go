@@ -2,6 +2,7 @@ package accuracy
 
 import (
 	"container/heap"
+	"math"
 	"runtime"
 	"sync"
 	"time"
@@ -17,7 +18,7 @@ type outlet interface {
 type stream struct {
 	sched *schedule
 	out   outlet
-	token func(i int) []byte
+	token []byte // what is written for each
 	left  int
 	log   Written
 	done  chan struct{} // closed after the last token, or a failed write
@@ -39,8 +40,10 @@ type writer struct {
 	pinned   bool
 }
 
-// spin is how long before a token is due the writer stops sleeping.
-const spin = int64(60 * time.Microsecond)
+// spin is how long before a token is due the writer stops sleeping: about the
+// 99th percentile of what a real-time thread oversleeps. More would keep from
+// the clients a core that a real server leaves them.
+const spin = int64(15 * time.Microsecond)
 
 func newWriter() *writer {
 	return &writer{now: monotonic, sleep: sleep, wake: make(chan struct{}, 1)}
@@ -57,13 +60,34 @@ func (w *writer) take(s *stream) {
 	}
 }
 
-// logs returns what was written since the last call.
+// publish puts a stream that is done into the log.
+func (w *writer) publish(l Written) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.logs = append(w.logs, l)
+}
+
+// written returns what was published since the last call.
 func (w *writer) written() Log {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := Log{Streams: w.logs, WallOffset: time.Now().UnixNano() - w.now(), Realtime: w.realtime, Pinned: w.pinned}
+	l := Log{Streams: w.logs, WallOffset: wallOffset(w.now), Realtime: w.realtime, Pinned: w.pinned}
 	w.logs = nil
 	return l
+}
+
+// wallOffset is what to add to a time of now to get Unix ns: of several looks at
+// both clocks the one that was interrupted least.
+func wallOffset(now func() int64) (offset int64) {
+	narrowest := int64(math.MaxInt64)
+	for range 8 {
+		before := now()
+		wall := time.Now().UnixNano()
+		if wide := now() - before; wide < narrowest {
+			narrowest, offset = wide, wall-before-wide/2
+		}
+	}
+	return offset
 }
 
 // run writes until stop is closed.
@@ -108,18 +132,15 @@ func (w *writer) run(stop <-chan struct{}) {
 
 // write puts out the token that is due.
 func (w *writer) write(s *stream) {
-	i := len(s.log.Before)
-	before, after, err := s.out.put(s.token(i))
+	before, after, err := s.out.put(s.token)
 	if err == nil {
+		s.log.Behind = append(s.log.Behind, before-s.sched.next)
 		s.log.Before = append(s.log.Before, before)
 		s.log.After = append(s.log.After, after)
 		s.left--
 	}
 	if err != nil || s.left == 0 {
 		heap.Pop(&w.due)
-		w.mu.Lock()
-		w.logs = append(w.logs, s.log)
-		w.mu.Unlock()
 		close(s.done)
 		return
 	}

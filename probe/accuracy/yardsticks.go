@@ -18,15 +18,18 @@ var sourceC string
 //go:embed clients/client.py
 var sourcePython string
 
-// aiohttp is the version that the Python clients are measured with.
-const aiohttp = "aiohttp==3.14.5"
+// What the Python clients are measured with.
+const (
+	aiohttp = "aiohttp==3.14.5"
+	uvloop  = "uvloop==0.22.1"
+)
 
 // Names of the yardsticks.
 const (
 	nameCUser   = "C, epoll, stamp in user space"
 	nameCKernel = "C, epoll, kernel stamps"
-	nameParsed  = "aiohttp, stamp when an event is decoded (as vLLM's)"
-	nameArrival = "aiohttp, stamp when bytes are handed over (as AIPerf's)"
+	nameParsed  = "aiohttp, as `vllm bench serve`"
+	nameArrival = "aiohttp, as AIPerf"
 )
 
 // buildC compiles the C client.
@@ -55,7 +58,7 @@ func buildPython(ctx context.Context, dir string) (python string, err error) {
 	python = filepath.Join(venv, "bin", "python")
 	for _, cmd := range [][]string{
 		{py, "-m", "venv", venv},
-		{python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", aiohttp},
+		{python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", aiohttp, uvloop},
 	} {
 		if out, err := exec.CommandContext(ctx, cmd[0], cmd[1:]...).CombinedOutput(); err != nil {
 			return "", fmt.Errorf("install %s: %w: %s", aiohttp, err, lastLine(string(out)))
@@ -66,28 +69,28 @@ func buildPython(ctx context.Context, dir string) (python string, err error) {
 
 // inC is the C client, with its stamps taken by whom.
 func inC(bin, name, whom string) client {
-	return client{Name: name, can: func(t Transport) bool { return t == HTTP }, run: func(ctx context.Context, t *target, l Load) (ran, error) {
+	can := func(t Transport) bool { return t == HTTP || t == Distant || t == Unix && whom == "user" }
+	return client{Name: name, can: can, run: func(ctx context.Context, t *target, l Load) (ran, error) {
 		u, err := url.Parse(t.where)
 		if err != nil {
 			return ran{}, err
 		}
-		return execute(ctx, bin, u.Hostname(), u.Port(), l.Model, strconv.Itoa(l.Streams), strconv.Itoa(l.Tokens), l.stagger(), whom)
+		host, port := u.Hostname(), u.Port()
+		if t.Transport == Unix {
+			host, port = u.Path, "0"
+		}
+		return execute(ctx, t, l, bin, host, port, l.Model, strconv.Itoa(l.Streams), strconv.Itoa(l.Tokens), l.stagger(), whom)
 	}}
 }
 
 // inPython is a Python client that stamps in the given way.
 func inPython(python, dir, name, way string) client {
-	can := func(t Transport) bool { return t == HTTP || t == HTTPS }
+	can := func(t Transport) bool { return t != HTTP2 }
 	return client{Name: name, can: can, run: func(ctx context.Context, t *target, l Load) (ran, error) {
 		args := []string{filepath.Join(dir, "client.py"), t.where, l.Model, strconv.Itoa(l.Streams), strconv.Itoa(l.Tokens), l.stagger(), way}
 		if t.ca != "" {
 			args = append(args, t.ca)
 		}
-		return execute(ctx, python, args...)
+		return execute(ctx, t, l, python, args...)
 	}}
-}
-
-// stagger is the time between two starts, in microseconds.
-func (l Load) stagger() string {
-	return strconv.FormatInt(l.Spread.Microseconds()/int64(max(l.Streams, 1)), 10)
 }

@@ -15,7 +15,8 @@ const (
 	reportDuration = 30 * time.Second       // of a report that was given no limit
 	// How long a self-test, and each load of the accuracy measurement, streams.
 	selfTestDuration = 10 * time.Second
-	accuracyDuration = 3 * time.Second
+	accuracyDuration = 2 * time.Second
+	quickDuration    = 500 * time.Millisecond
 	grace            = 10 * time.Second // for requests in flight when the run's limit is reached
 )
 

@@ -99,8 +99,10 @@ type Options struct {
 
 	Rounds int `name:"rounds" type:"opt" group:"output" placeholder:"N" default:"3" min:"1" max:"100" eg:"--rounds 3" on:"accuracy" help:"How often each client takes each load; the median counts."`
 
+	Quick bool `name:"quick" type:"opt" group:"output" on:"accuracy" help:"One round of half a second a load, unless --rounds or -d is given: a minute and a half, and rough."`
+
 	// Serve and WorkDir make a process the scheduled server of a measurement.
-	Serve   string `name:"serve" type:"opt" hidden:"" values:",http,https,h2,unix" on:"accuracy"`
+	Serve   string `name:"serve" type:"opt" hidden:"" values:",http,https,h2,unix,distant" on:"accuracy"`
 	WorkDir string `name:"work-dir" type:"opt" hidden:"" on:"accuracy"`
 
 	// Child is set by teapot on the processes it starts itself: end when

@@ -220,8 +220,13 @@ func (o *Options) fill() {
 		o.Duration = reportDuration
 	case o.Command == SelfTest:
 		o.Duration = selfTestDuration
+	case o.Command == Accuracy && o.Quick:
+		o.Duration = quickDuration
 	case o.Command == Accuracy:
 		o.Duration = accuracyDuration
+	}
+	if o.Quick && !o.Given("rounds") {
+		o.Rounds = 1
 	}
 	if o.OutputFormat == "" {
 		o.OutputFormat = formatOf(o.Output)

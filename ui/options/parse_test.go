@@ -222,6 +222,28 @@ func TestPauseAndDefaults(t *testing.T) {
 	}
 }
 
+// How long a judgement of the probe takes, unless something else was asked for.
+func TestLengthOfAJudgement(t *testing.T) {
+	cases := []struct {
+		args   string
+		rounds int
+		span   time.Duration
+	}{
+		{"selftest", 3, 10 * time.Second},
+		{"selftest -d 1s", 3, time.Second},
+		{"accuracy", 3, 2 * time.Second},
+		{"accuracy --rounds 5 -d 1s", 5, time.Second},
+		{"accuracy --quick", 1, 500 * time.Millisecond},
+		{"accuracy --quick --rounds 2", 2, 500 * time.Millisecond},
+		{"accuracy --quick -d 1s", 1, time.Second},
+	}
+	for _, c := range cases {
+		if o := mustParse(t, nil, strings.Fields(c.args)...); o.Rounds != c.rounds || o.Duration != c.span {
+			t.Errorf("%s: %d rounds of %v", c.args, o.Rounds, o.Duration)
+		}
+	}
+}
+
 func TestConfig(t *testing.T) {
 	o := mustParse(t, map[string]string{"OPENAI_API_KEY": "SECRET", "TEAPOT_HEADER": "X-A: 1\nX-B: 2"},
 		"report", "demo:article", "-c", "8", "-d", "40s", "-n", "500", "--seed", "7", "--warmup", "2", "--max-tokens", "64",

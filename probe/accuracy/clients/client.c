@@ -3,9 +3,11 @@
  *
  * client HOST PORT MODEL STREAMS TOKENS STAGGER_US kernel|user
  *
+ * A HOST that begins with a slash is the path of a unix socket.
+ *
  * Output, one line a token: stream, index, ns of CLOCK_MONOTONIC, and how long
  * the bytes had been there (kernel stamps only). A line "sent STREAM NS" tells
- * when a request left. */
+ * when a request left, and the last line, "cpu NS", what reading has cost. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,6 +20,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,6 +41,15 @@ static void die(const char *what) {
 }
 
 static int dial(const char *host, int port, int kernel) {
+	if (host[0] == '/') {
+		struct sockaddr_un u = {.sun_family = AF_UNIX};
+		int un = socket(AF_UNIX, SOCK_STREAM, 0);
+		strncpy(u.sun_path, host, sizeof u.sun_path - 1);
+		if (un < 0 || connect(un, (struct sockaddr *)&u, sizeof u))
+			die("connect");
+		fcntl(un, F_SETFL, O_NONBLOCK);
+		return un;
+	}
 	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
 	if (fd < 0 || inet_pton(AF_INET, host, &a.sin_addr) != 1)
@@ -82,14 +94,14 @@ int main(int argc, char **argv) {
 		struct epoll_event e = {.events = EPOLLIN, .data.u32 = i};
 		epoll_ctl(ep, EPOLL_CTL_ADD, all[i].fd, &e);
 	}
-	int64_t start = now(CLOCK_MONOTONIC);
+	int64_t start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
 	while (left > 0) {
 		while (begun < streams && now(CLOCK_MONOTONIC) >= start + (int64_t)begun * stagger * 1000) {
 			int n = snprintf(body, sizeof body,
 				"{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":\"tea\"}],\"stream\":true,\"max_tokens\":%d}", argv[3], tokens);
 			n = snprintf(req, sizeof req,
 				"POST /v1/chat/completions HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n"
-				"X-Request-Id: c-%d\r\nContent-Length: %d\r\n\r\n%s", argv[1], begun, n, body);
+				"X-Request-Id: c-%d\r\nContent-Length: %d\r\n\r\n%s", argv[1][0] == '/' ? "localhost" : argv[1], begun, n, body);
 			all[begun].sent = now(CLOCK_MONOTONIC);
 			if (write(all[begun].fd, req, n) != n)
 				die("write");
@@ -124,10 +136,12 @@ int main(int argc, char **argv) {
 			take(s, buf, n, at - late, late, tokens);
 		}
 	}
+	cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	for (int i = 0; i < streams; i++) {
 		printf("sent %d %lld\n", i, (long long)all[i].sent);
 		for (int j = 0; j < all[i].n; j++)
 			printf("%d %d %lld %lld\n", i, j, (long long)all[i].at[j], (long long)all[i].late[j]);
 	}
+	printf("cpu %lld\n", (long long)cpu);
 	return 0;
 }
