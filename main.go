@@ -100,10 +100,12 @@ func runProbe(o *options.Options) (int, error) {
 // runEngine serves the built-in engine until it is told to stop.
 func runEngine(o *options.Options) (int, error) {
 	ctx, sig := plain.UntilSignal()
-	if o.Child {
-		ctx, _ = probe.UntilClosed(ctx, probe.ReadControls(os.Stdin))
-	}
 	opt := sim.Options{Profile: o.Profile, Seed: o.RunSeed(), Version: options.Release}
+	if o.Child {
+		var controls <-chan event.Control
+		ctx, controls = probe.UntilClosed(ctx, probe.ReadControls(os.Stdin))
+		opt.Scenes = probe.Scenes(ctx, controls)
+	}
 	err := sim.Listen(ctx, opt, o.Addr, o.Truth, func(a net.Addr) {
 		fmt.Printf("teapot engine %s listens on http://%s\n", o.Profile, a)
 	})

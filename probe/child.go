@@ -177,6 +177,18 @@ func readURL(f *os.File) (string, error) {
 // URL is where the engine listens, "http://127.0.0.1:PORT".
 func (e *EngineProc) URL() string { return e.url }
 
+// Scene has the engine play a scene of its demo from now on.
+func (e *EngineProc) Scene(name string) error {
+	line, err := json.Marshal(event.Control{Do: event.DoScene, Label: name})
+	if err == nil {
+		_, err = e.proc.stdin.Write(append(line, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("play scene %q: %w", name, err)
+	}
+	return nil
+}
+
 // PID is the process id of the engine.
 func (e *EngineProc) PID() int { return e.proc.cmd.Process.Pid }
 

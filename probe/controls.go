@@ -92,3 +92,30 @@ func UntilClosed(ctx context.Context, controls <-chan event.Control) (context.Co
 
 // errControlsClosed is why UntilClosed cancels.
 var errControlsClosed = errors.New("the control pipe was closed")
+
+// Scenes are the names of the scenes that an engine is told to play.
+func Scenes(ctx context.Context, controls <-chan event.Control) <-chan string {
+	names := make(chan string)
+	go func() {
+		defer close(names)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case c, ok := <-controls:
+				if !ok {
+					return
+				}
+				if c.Do != event.DoScene {
+					continue
+				}
+				select {
+				case names <- c.Label:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}()
+	return names
+}

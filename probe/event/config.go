@@ -57,7 +57,7 @@ type Load struct {
 type Limits struct {
 	Connect time.Duration `json:"connect"` // DNS, TCP and TLS together
 	First   time.Duration `json:"first"`   // from sent to the first token
-	Idle    time.Duration `json:"idle"`    // between two tokens
+	Idle    time.Duration `json:"idle"`    // between two tokens; bytes that carry none (comments, pings) do not count
 	Total   time.Duration `json:"total"`   // from sent to the end
 	Grace   time.Duration `json:"grace"`   // for requests in flight when the run's limit is reached
 }
@@ -82,4 +82,5 @@ const (
 	DoMark         = "mark"
 	DoStop         = "stop"  // no new request; those in flight are aborted; Finished; exit
 	DoAbort        = "abort" // exit now
+	DoScene        = "scene" // of the built-in engine alone: play the scene of Label
 )

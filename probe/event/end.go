@@ -86,6 +86,7 @@ type End struct {
 
 	FirstByte  int64          `json:"first_byte,omitempty"`  // stamp of the first body byte
 	RetryAfter int64          `json:"retry_after,omitempty"` // ns the server asked us to wait
+	Provider   string         `json:"provider,omitempty"`    // who served it, behind a gateway that says so
 	Flags      []Flag         `json:"flags,omitempty"`
 	Server     *ServerTimings `json:"server,omitempty"`
 }
@@ -120,10 +121,16 @@ type ServerTimings struct {
 	Load     int64 `json:"load_ns,omitempty"`      // loading the model
 	Total    int64 `json:"total_ns,omitempty"`     // the whole request by the server's clock
 	PerToken int64 `json:"per_token_ns,omitempty"` // per output token, by the server's own rule
+	Replied  int64 `json:"replied_ns,omitempty"`   // until it began its reply, which is the first token on some
 
 	// Speculative decoding: tokens proposed, and those of them that were kept.
 	Drafted  int `json:"drafted,omitempty"`
 	Accepted int `json:"accepted,omitempty"`
+
+	// Retracted is how often the server took the request out of its batch and
+	// put it back in the queue, to make room for others: SGLang's
+	// num_retractions. It proves that a gap of this request was one.
+	Retracted int `json:"retracted,omitempty"`
 }
 
 // SentAgain tells whether this was a try that was repeated under another

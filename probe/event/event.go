@@ -83,7 +83,8 @@ type Target struct {
 	ID      uint32 `json:"id"`
 	URL     string `json:"url"` // without userinfo and query
 	Model   string `json:"model,omitempty"`
-	Engine  string `json:"engine,omitempty"`  // "vLLM", "llama.cpp", "" when unknown
+	Engine  string `json:"engine,omitempty"`  // "vLLM", "llama.cpp", "gateway, engine unknown", "" when unknown
+	Gateway string `json:"gateway,omitempty"` // what stands in front of the engine: "envoy"; "" when nothing was seen
 	Version string `json:"version,omitempty"` // the engine's own version
 	API     string `json:"api,omitempty"`     // the dialect spoken: chat, completions
 	State   State  `json:"state"`

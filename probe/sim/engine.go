@@ -19,6 +19,8 @@ type Options struct {
 	Model   string        // "": "teapot-" and the profile's name
 	Version string        // what /version says; "": "dev"
 	Clock   Clock         // nil: SystemClock
+	// Scenes are names of scenes to play, each from when it comes on; nil: none.
+	Scenes <-chan string
 }
 
 // mode is a way to give out tokens. Only the decode loop calls it.
@@ -57,6 +59,7 @@ type Engine struct {
 	frozen  int64 // until when the process stands still
 	refused int64 // until when requests are turned away, and with what
 	refusal int
+	scene   *Scene // to be played from now on; nil: no new one
 }
 
 // New makes an engine. It serves nothing until Serve or Run is called. The
@@ -126,6 +129,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	if e.truth != nil {
 		logged.Go(func() { e.truth.run(stop) })
 	}
+	if e.opt.Scenes != nil {
+		go e.follow(ctx)
+	}
 	done := make(chan struct{})
 	go func() { // a goroutine of its own, because its thread ends with it
 		defer close(done)
@@ -136,6 +142,21 @@ func (e *Engine) Run(ctx context.Context) error {
 	close(stop)
 	logged.Wait()
 	return e.truth.failure()
+}
+
+// follow plays the scenes it is told. A name that is none changes nothing.
+func (e *Engine) follow(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case name, ok := <-e.opt.Scenes:
+			if !ok {
+				return
+			}
+			_ = e.Play(name)
+		}
+	}
 }
 
 func (e *Engine) loop(ctx context.Context) {

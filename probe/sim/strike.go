@@ -9,6 +9,9 @@ import (
 // strike applies the fault that is due, if any and if there is a request it
 // can strike. It returns how long the whole engine stands still.
 func (b *batch) strike(now int64) (pause time.Duration) {
+	if s := b.e.newScene(); s != nil {
+		b.plan.play(s, now)
+	}
 	f := b.plan.due(now)
 	if f == nil {
 		return 0
