@@ -108,6 +108,11 @@ func dialects() []Dialect {
 		ollamaGenerate{},
 		llamacpp{},
 		lmstudio{},
+		sglang{},
+		tgi{},
+		triton{},
+		gemini{},
+		koboldcpp{},
 	}
 }
 

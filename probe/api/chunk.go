@@ -20,6 +20,7 @@ type chunk struct {
 	fail     *failure
 	last     bool // the server owes nothing more: what comes after does not count
 	totals   bool // usage is of the whole reply and says nothing of this event
+	pieces   bool // the dialect is known to send each text once: none is looked for in the next
 }
 
 // reset empties the chunk for the next event.
@@ -103,6 +104,7 @@ type work struct {
 	queue, load       int64
 	total, perToken   int64
 	drafted, accepted int
+	retracted         int // times that the request lost its place among those being worked on
 }
 
 // merge keeps what v says and leaves the rest.
@@ -114,7 +116,7 @@ func (w *work) merge(v work) {
 	ints := [...]struct {
 		have *int
 		n    int
-	}{{&w.cached, v.cached}, {&w.promptN, v.promptN}, {&w.decodeN, v.decodeN}, {&w.drafted, v.drafted}, {&w.accepted, v.accepted}, {&w.running, v.running}}
+	}{{&w.cached, v.cached}, {&w.promptN, v.promptN}, {&w.decodeN, v.decodeN}, {&w.drafted, v.drafted}, {&w.accepted, v.accepted}, {&w.retracted, v.retracted}, {&w.running, v.running}}
 	for _, f := range ints {
 		if f.n > 0 {
 			*f.have = f.n

@@ -170,14 +170,19 @@ func (f field) count() (n int, ok bool) {
 
 // span is the field as a time in units of unit ns, in ns; 0 where it is none.
 func (f field) span(unit float64) int64 {
-	if f.raw == nil {
-		return 0
-	}
-	v, ok := floatIn(string(f.raw))
+	v, ok := f.number()
 	if !ok {
 		return 0
 	}
 	return spanOf(v, unit)
+}
+
+// number is the field as a number; ok is false where it is none.
+func (f field) number() (v float64, ok bool) {
+	if f.raw == nil {
+		return 0, false
+	}
+	return floatIn(string(f.raw))
 }
 
 // true tells whether the field is the JSON true.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"teapot/probe/event"
@@ -59,7 +60,8 @@ func (s *stream) count(r *Result) {
 		r.N, r.Count = s.tokens, event.CountEvents
 	}
 	r.Reasoning = max(s.usage.reasoning, 0)
-	r.Hidden = r.Reasoning > 0 && !s.reasoned
+	// What a running count brought is in the tokens of some event, seen or not.
+	r.Hidden = r.Reasoning > 0 && !s.reasoned && !s.byUsage.live
 	if r.Cached == 0 {
 		r.Cached = s.work.cached
 	}
@@ -74,7 +76,7 @@ func (s *stream) server(r *Result) {
 		PromptN: s.work.promptN, Prompt: s.work.prompt,
 		DecodeN: s.work.decodeN, Decode: s.work.decode,
 		Queue: s.work.queue, Load: s.work.load, Total: s.work.total, PerToken: s.work.perToken,
-		Drafted: s.work.drafted, Accepted: s.work.accepted,
+		Drafted: s.work.drafted, Accepted: s.work.accepted, Retracted: s.work.retracted,
 	}
 	// Groq and Cerebras give the times there and the counts in usage.
 	if r.Server.PromptN == 0 && s.work.running < 0 {
@@ -99,7 +101,7 @@ func (s *stream) class(asked int, end error, r *Result) (event.Class, string) {
 		if line == "" {
 			line = "the server reported an error without a text"
 		}
-		if s.format == sse.JSON || s.format == sse.Array {
+		if (s.format == sse.JSON || s.format == sse.Array) && s.tokenEvents == 0 {
 			return event.ErrBody200, line
 		}
 		return event.ErrStream, line
@@ -113,15 +115,26 @@ func (s *stream) class(asked int, end error, r *Result) (event.Class, string) {
 		return event.ErrDecode, fmt.Sprintf("%d events in a row were not JSON", badInRow)
 	case failing(s.finish):
 		return event.ErrStream, OneLine("the server ended the reply with the reason " + s.finish)
-	case s.tokenEvents == 0 && (s.done || s.terminal()):
+	case s.tokenEvents == 0 && (s.done || s.terminal() || s.muteEnd(end)):
 		if n := max(s.usage.completion, 0); n > 0 {
 			return event.ErrEmpty, fmt.Sprintf("no token was shown, though the server counted %d", n)
+		}
+		if s.finish != "" {
+			return event.ErrEmpty, OneLine("the reply ended without a token, with the reason " + s.finish)
 		}
 		return event.ErrEmpty, "the reply ended without a token"
 	case s.terminal():
 		return s.success(asked, r), ""
+	case s.muteEnd(end):
+		return event.OKUnknownReason, ""
 	}
 	return event.ErrTruncated, s.brokenLine(end)
+}
+
+// muteEnd tells whether the body ended as that of a dialect should which has no
+// other end: in order, and not inside an event.
+func (s *stream) muteEnd(end error) bool {
+	return s.mute && s.events > 0 && !s.torn && (end == nil || end == io.EOF) && !slices.Contains(s.flags, event.FlagNoTerminator)
 }
 
 // describe says what came instead of a stream.
@@ -162,6 +175,8 @@ func (s *stream) brokenLine(end error) string {
 		return OneLine("the connection broke before the end: " + root(end).Error())
 	case s.done:
 		return "the mark of the end came without a finish reason"
+	case s.torn, s.mute && slices.Contains(s.flags, event.FlagNoTerminator):
+		return "the body ended inside an event"
 	case s.events == 0:
 		return "the body ended before any event"
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"teapot/probe/event"
+	"teapot/probe/reel"
 	"teapot/probe/sse"
 )
 
@@ -167,6 +168,22 @@ func (s *seen) check(t *testing.T, key, want string, checked map[string]bool) {
 			ns := map[string]int64{"server_queue_ms": at.Queue, "server_prefill_ms": at.Prompt, "server_tpot_ms": at.PerToken, "server_load_ms": at.Load}[key]
 			got = strconv.FormatFloat(float64(ns)/1e6, 'f', -1, 64)
 		}
+	case "visible_tokens": // without what was thought, of which nothing was shown
+		got = strconv.Itoa(s.res.N - s.res.Reasoning)
+	case "own_preemptions", "spike_cause": // the server's own proof of it
+		n := 0
+		if s.res.Server != nil {
+			n = s.res.Server.Retracted
+		}
+		if got = strconv.Itoa(n); key == "spike_cause" {
+			got = map[bool]string{true: "retraction"}[n > 0]
+		}
+	case "text": // each text that is new, the blanks between words made visible
+		var texts []string
+		for _, tok := range s.tokens {
+			texts = append(texts, strings.Fields(tok.text)...)
+		}
+		got = strings.Join(texts, "·")
 	case "end": // nothing but the end of the body follows the last event
 		got = map[bool]string{true: want}[s.end == io.EOF && !s.marked]
 	case "progress_events":
@@ -194,20 +211,7 @@ func hasFlag(flags []event.Flag, f event.Flag) bool {
 }
 
 // dialectOf tells which dialect a case or a transcript is in, by its name.
-func dialectOf(path string) string {
-	name := filepath.Base(path)
-	for _, d := range []struct{ part, dialect string }{
-		{"anthropic_", "anthropic"}, {"messages", "anthropic"}, {"responses", "responses"}, {"lmstudio_native", "lmstudio"},
-		{"ollama_v1", "chat"}, {"O_v1", "chat"}, {"ollama_", "ollama"}, {"O_chat", "ollama"}, {"O_generate", "ollama-generate"},
-		{"llamacpp_native", "llamacpp"}, {"A_native", "llamacpp"},
-		{"completions", "completions"}, {"cmpl", "completions"}, {"emoji", "completions"},
-	} {
-		if strings.Contains(name, d.part) {
-			return d.dialect
-		}
-	}
-	return "chat"
-}
+func dialectOf(path string) string { return reel.Dialect(path) }
 
 func TestCases(t *testing.T) {
 	paths, _ := filepath.Glob("testdata/cases/*.fix")

@@ -30,7 +30,7 @@ type write struct {
 
 // readCase reads the notation of testdata/cases: EV, EVN, LN, RAW and JOIN are writes,
 // D is a pause, END says how the body ends, EXPECT what must be found.
-func readCase(t *testing.T, path string) script {
+func readCase(t testing.TB, path string) script {
 	t.Helper()
 	raw, err := os.ReadFile(path)
 	if err != nil {

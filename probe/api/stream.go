@@ -28,6 +28,7 @@ type stream struct {
 	reader
 	chunk chunk
 	lines bool // the dialect is one of JSON lines: a single one is no foreign document
+	mute  bool // the dialect has no mark of its end: that of the body is all there is
 
 	model    string
 	provider string
@@ -35,6 +36,7 @@ type stream struct {
 	seen     uint64 // choices that occurred
 	finished uint64 // choices that have a finish reason
 	done     bool   // the terminal marker came
+	torn     bool   // the body ended inside an event
 	fail     *failure
 	format   sse.Format
 	foreign  string // what came where the body is no stream at all, "" if it is one
@@ -106,6 +108,9 @@ func (s *stream) Decode(ev *sse.Event, p *Part) {
 	}
 	switch {
 	case ev.Type == sse.TypeComment:
+		return
+	case ev.Type == sse.TypeCut:
+		s.torn = true
 		return
 	case ev.Type == sse.TypeText:
 		s.foreign = describe(data)
@@ -193,7 +198,7 @@ func (s *stream) take(c *chunk, p *Part) {
 // fresh leaves in the chunk only the text that is new, where a server repeats
 // all of it with every event.
 func (s *stream) fresh(c *chunk) {
-	if c.choices != 1 {
+	if c.choices != 1 || c.pieces {
 		return
 	}
 	switch c.channel {

@@ -18,8 +18,8 @@ import (
 // Event is one event of a body, or a comment between events.
 type Event struct {
 	// Type is the event's name, TypeMessage where it has none, or one of the
-	// other Type constants. A server's own event named "comment" is delivered
-	// as TypeMessage, lest it pass for a keep-alive.
+	// other Type constants. A server's own event named "comment" or
+	// "cut" is delivered as TypeMessage, lest it pass for what it is not.
 	Type string
 	// Data is the payload exactly as it came, invalid UTF-8 included; the lines
 	// of several data fields are joined by "\n". It is valid until Next is
@@ -42,6 +42,7 @@ const (
 	TypeComment = "comment" // a comment line, as used for keep-alives: Data is its text
 	TypeError   = "error"   // an error field (or a server's event of that name)
 	TypeText    = "text"    // the beginning of a body that is HTML or plain text, 64 KiB at most
+	TypeCut     = "cut"     // the body ended in order, but inside an event, of which nothing is delivered
 )
 
 // Flags are the oddities of one event.

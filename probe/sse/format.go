@@ -93,6 +93,17 @@ func sniff(b []byte, hint Format, end bool) (f Format, ok bool) {
 	return Text, true
 }
 
+// beginsField tells whether a line without an end may be the beginning of a
+// field's name.
+func beginsField(line []byte) bool {
+	for _, name := range fields {
+		if strings.HasPrefix(name, string(line)) {
+			return true
+		}
+	}
+	return false
+}
+
 // isField tells whether a line is a field or comment of an event stream. No
 // JSON value looks like one.
 func isField(line []byte) bool {

@@ -11,6 +11,9 @@ import (
 // msg is a plain event.
 func msg(data string, f ...Flags) got { return typed(TypeMessage, data, f...) }
 
+// torn is the event that tells of one cut short.
+var torn = typed(TypeCut, "")
+
 func typed(typ, data string, f ...Flags) got {
 	g := got{Type: typ, Data: data}
 	for _, x := range f {
@@ -59,9 +62,15 @@ var framing = []struct {
 	{"missing last line end", "data: {\"a\":1}\n\ndata: {\"a\":2}", []got{msg(`{"a":1}`), msg(`{"a":2}`, NoTerminator)}},
 	{"[DONE] without line end", "data: 1\n\ndata: [DONE]", []got{msg("1"), msg("[DONE]", NoTerminator)}},
 	{"last event with a name, not ended", "event: message_stop\ndata: {}\n", []got{typed("message_stop", "{}", NoTerminator)}},
-	{"last event cut in its JSON", "data: 1\n\ndata: {\"a\":", []got{msg("1")}},
-	{"last event cut in its text", "data: 1\n\ndata: hel", []got{msg("1")}},
-	{"last event cut in its field name", "data: 1\n\ndat", []got{msg("1")}},
+	{"last event cut in its JSON", "data: 1\n\ndata: {\"a\":", []got{msg("1"), torn}},
+	{"last event cut in its text", "data: 1\n\ndata: hel", []got{msg("1"), torn}},
+	{"last event cut in its field name", "data: 1\n\ndat", []got{msg("1"), torn}},
+	{"last event cut between its lines", "data: 1\n\ndata: {\ndata: \"a\":1\n", []got{msg("1"), torn}},
+	{"last event cut behind its name", "data: 1\n\nevent: message\n", []got{msg("1"), torn}},
+	{"last event cut in its name, a whole one before", "data: {\"a\":1}\neve", []got{msg(`{"a":1}`, NoTerminator)}},
+	{"a line that is no field is no event cut short", "data: 1\n\nx", []got{msg("1")}},
+	{"an id without an event is no event cut short", "data: 1\n\nid: 7", []got{msg("1")}},
+	{"event named cut is none", "event: cut\ndata: x\n\n", []got{msg("x")}},
 	{"comment cut short", "data: 1\n\n: pi", []got{msg("1"), typed(TypeComment, "pi", NoTerminator)}},
 	{"one line end between events", "data: {\"a\":1}\ndata: {\"a\":2}\ndata: {\"a\":3}\ndata: [DONE]\n",
 		[]got{msg(`{"a":1}`, NoBlankLine), msg(`{"a":2}`), msg(`{"a":3}`), msg("[DONE]")}},
@@ -79,7 +88,7 @@ var framing = []struct {
 	{"bare JSON over lines", "data: 1\n\n[{\n  \"error\": \"}\\\"x\"\n}\n]\n\ndata: 2\n\n", []got{msg("1"), msg("[{\n  \"error\": \"}\\\"x\"\n}\n]", Bare), msg("2")}},
 	{"bare JSON without line end", "data: 1\n\n{\"error\":1}", []got{msg("1"), msg(`{"error":1}`, Bare, NoTerminator)}},
 	{"bare JSON lines after a comment", ": hi\n\n{\"a\":1}\n{\"a\":2}\n", []got{typed(TypeComment, "hi"), msg(`{"a":1}`, Bare), msg(`{"a":2}`, Bare)}},
-	{"bare JSON cut short", "data: 1\n\n{\"error\":", []got{msg("1")}},
+	{"bare JSON cut short", "data: 1\n\n{\"error\":", []got{msg("1"), torn}},
 	{"bare JSON that never ends, then data", "data: 1\n\n{\"error\":\ndata: 2\n\n", []got{msg("1"), msg("2")}},
 	{"bare JSON that never ends, then a blank line", "data: 1\n\n{\"error\":\n\ndata: 2\n\n", []got{msg("1"), msg("2")}},
 	{"bare garbage in brackets", "data: 1\n\n{x}\n[y]\ndata: 2\n\n", []got{msg("1"), msg("2")}},

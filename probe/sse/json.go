@@ -99,7 +99,7 @@ func (r *Reader) lineStep() (Event, bool) {
 		ev := Event{Type: TypeMessage, Data: line, Read: r.last}
 		if !whole {
 			if !json.Valid(line) {
-				return Event{}, false // cut short
+				return r.cut()
 			}
 			if r.lines > 1 {
 				ev.Flags = NoTerminator
@@ -135,6 +135,9 @@ func (r *Reader) arrayStep() (Event, bool) {
 		b = r.rest()
 		switch {
 		case len(b) == 0:
+			if r.err != nil {
+				return r.cut()
+			}
 			return Event{}, false
 		case b[0] == ']' || b[0] == '}':
 			r.closed = true
@@ -157,6 +160,9 @@ func (r *Reader) collect() (Event, bool) {
 		return Event{}, false
 	}
 	if !done {
+		if r.err != nil {
+			return r.cut()
+		}
 		return Event{}, false
 	}
 	r.inside = false

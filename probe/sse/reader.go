@@ -57,6 +57,7 @@ type Reader struct {
 	json   scanner
 	inside bool // a JSON value is being collected, from start on
 	closed bool // the array or the text is over: the rest is skipped
+	torn   bool // the event that the end of the body cut short was told of
 }
 
 // NewReader reads a body from src. It asks src for nothing until Next is
@@ -124,6 +125,15 @@ func (r *Reader) Next() (Event, error) {
 			r.err = io.ErrNoProgress
 		}
 	}
+}
+
+// cut tells, once, that the body ended in order and inside an event.
+func (r *Reader) cut() (Event, bool) {
+	if r.err != io.EOF || r.torn {
+		return Event{}, false
+	}
+	r.torn = true
+	return Event{Type: TypeCut, Read: r.last}, true
 }
 
 // settle ends the doubt about a body of one line.

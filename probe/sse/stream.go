@@ -41,7 +41,7 @@ func (r *Reader) streamStep() (Event, bool) {
 		line, whole, ok := r.line(true)
 		if !ok {
 			if r.err != nil && r.failed == nil {
-				return s.end()
+				return r.streamEnd()
 			}
 			return Event{}, false
 		}
@@ -105,6 +105,10 @@ func (r *Reader) streamLine(line []byte, whole bool) (Event, bool) {
 		if s.lines == 0 && (line[0] == '{' || line[0] == '[') {
 			s.bare, s.json = true, scanner{}
 			return r.bareLine(line, whole)
+		}
+		if !whole && s.lines == 0 && beginsField(line) {
+			s.reset()
+			return r.cut()
 		}
 	}
 	return Event{}, false
@@ -177,11 +181,16 @@ func (s *stream) finish() Event {
 	return s.deliver(0)
 }
 
-// end delivers what the end of the body left pending, if it is whole by
+// streamEnd delivers what the end of the body left pending, if it is whole by
 // itself. The standard would drop it.
-func (s *stream) end() (Event, bool) {
+func (r *Reader) streamEnd() (Event, bool) {
+	s := &r.stream
 	if s.lines == 0 || s.bare || !s.isError && !isDone(s.data) && !json.Valid(s.data) {
+		inside := s.lines > 0 || s.typ != ""
 		s.reset()
+		if inside {
+			return r.cut()
+		}
 		return Event{}, false
 	}
 	ev := s.finish()
@@ -195,7 +204,7 @@ func (s *stream) deliver(f Flags) Event {
 	switch {
 	case s.isError:
 		ev.Type = TypeError
-	case ev.Type == "" || ev.Type == TypeComment:
+	case ev.Type == "" || ev.Type == TypeComment || ev.Type == TypeCut:
 		ev.Type = TypeMessage
 	}
 	s.out, s.data = s.data, s.out
