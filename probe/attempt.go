@@ -20,8 +20,9 @@ import (
 const maxErrorBody = 64 << 10
 
 // maxTries bounds how often one job is sent: once more after a connection that
-// had gone stale, and once more for each field that the server rejects.
-const maxTries = 12
+// had gone stale, and once more for each field or dialect that the server
+// rejects.
+const maxTries = 20
 
 // job is one request that the loop wants made.
 type job struct {
@@ -40,6 +41,7 @@ type outcome struct {
 	retryAfter time.Duration
 	tokens     int  // prompt and output together, as well as is known
 	spoke      bool // a token came
+	busy       bool // inside of a stream it was told that the server has too much to do
 	ended      int64
 }
 
@@ -57,6 +59,8 @@ type sender struct {
 	line line
 	body body
 	sse  sse.Reader
+	// guesses are the fields that were left out of the present job on suspicion.
+	guesses []string
 }
 
 // newSender makes the sender of a slot.
@@ -68,8 +72,8 @@ func (r *run) newSender(ep *endpoint, slot uint32) *sender {
 }
 
 // do makes a request and repeats it where the first try says nothing of the
-// server: on a connection that had gone stale, and without a field that the
-// server rejects. Such a try counts neither way.
+// server: on a connection that had gone stale, without a field that the server
+// rejects, and in another dialect. Such a try counts neither way.
 func (s *sender) do(ctx context.Context, j job) outcome {
 	stale := false
 	for try := 1; ; try++ {
@@ -83,10 +87,9 @@ func (s *sender) do(ctx context.Context, j job) outcome {
 			s.ep.rt.CloseIdleConnections()
 			t.end.Class, t.end.Message = event.Aborted, "the server had closed the idle connection: sent again on a new one"
 			t.end.Flags = append(t.end.Flags, event.FlagRetried, event.FlagSentAgain)
-		case t.rejected != "" && again && s.ep.drop(t.rejected):
-			t.end.Class, t.end.Message = event.Aborted, "the server does not take "+t.rejected+": sent again without it"
-			t.end.Flags = append(t.end.Flags, event.FlagFieldDropped, event.FlagSentAgain)
+		case again && s.adapt(t):
 		default:
+			s.learn(t)
 			return t.finish()
 		}
 		t.finish()
@@ -104,19 +107,22 @@ type attempt struct {
 	dog    watchdog
 	cancel context.CancelCauseFunc
 	begun  int64
-	model  string
+	speech *speech
+	ask    api.Ask
 
-	retried  bool
-	spoke    bool
-	stale    bool   // it failed on a connection that had stood idle, before any byte of an answer
-	rejected string // the field that the server does not take
-	end      event.End
-	wait     time.Duration
+	retried bool
+	spoke   bool
+	busy    bool
+	stale   bool     // it failed on a connection that had stood idle, before any byte of an answer
+	refused *refusal // nil: it was not
+	head    http.Header
+	end     event.End
+	wait    time.Duration
 }
 
 // attempt prepares a try under a new number.
 func (s *sender) attempt(ctx context.Context, j job) *attempt {
-	t := &attempt{s: s, job: j, id: s.ids(), begun: s.clk.Now()}
+	t := &attempt{s: s, job: j, id: s.ids(), begun: s.clk.Now(), speech: s.ep.speech.Load()}
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	t.dog = watchdog{limits: s.lim, now: s.clk.Now, asleep: s.hb.Overshot, cancel: t.cancel}
 	t.trip = trip{clk: s.clk, onGot: t.dog.connected, onSent: t.announce}
@@ -140,6 +146,7 @@ func (t *attempt) send() {
 	req, err := t.request()
 	if err != nil {
 		t.end.Class, t.end.Message = event.ErrParam, err.Error()
+		t.s.ep.forget() // what it does not take may have been too much to do without
 		return
 	}
 	t.dog.start()
@@ -163,6 +170,7 @@ func (t *attempt) send() {
 		on.came = nil
 	}
 	t.trip.left(0)
+	t.dog.heard.Store(at)
 	t.end.Status = resp.StatusCode
 	t.s.in.put(&event.Headers{
 		At: at, Target: t.s.ep.id, Request: t.id, Status: resp.StatusCode, Proto: resp.Proto, Source: source, RTT: rtt,
@@ -176,18 +184,17 @@ func (t *attempt) send() {
 
 // request builds the request.
 func (t *attempt) request() (*http.Request, error) {
-	ep, sp := t.s.ep, t.s.ep.speech.Load()
+	ep, sp := t.s.ep, t.speech
 	var text string
 	text, t.prompt = ep.prompts.make(t.job.ordinal, t.job.prompt)
-	ask := api.Ask{
+	t.ask = api.Ask{
 		Model: sp.det.Model, Prompt: text, MaxTokens: t.job.asked, Seed: ep.prompts.seed,
-		Engine: sp.det.Engine, Cold: ep.prompts.cold, Drop: ep.dropped(),
+		Engine: sp.det.Fields, Cold: ep.prompts.cold, Drop: ep.dropped(),
 	}
-	t.model = ask.Model
-	if len(ask.Drop) > 0 {
+	if len(t.ask.Drop) > 0 {
 		t.end.Flags = append(t.end.Flags, event.FlagFieldDropped)
 	}
-	content, err := sp.dialect.Body(ask)
+	content, err := sp.dialect.Body(t.ask)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +210,7 @@ func (t *attempt) request() (*http.Request, error) {
 // header is that of this try: it carries a number by which the request can be
 // found in the server's log, unless the user sends one.
 func (t *attempt) header() http.Header {
-	h := maps.Clone(t.s.ep.header)
+	h := maps.Clone(t.speech.header)
 	if _, given := h["X-Request-Id"]; !given {
 		h["X-Request-Id"] = []string{fmt.Sprintf("teapot-%08x-%d", t.s.ep.prompts.session, t.id)}
 	}
@@ -217,12 +224,13 @@ func (t *attempt) noReply(err error) {
 	kept := t.trip.carrier().kept
 	switch {
 	case class != "":
-		t.gaveUp(class, limit)
+		t.gaveUp(limitError{class: class, limit: limit})
 	case context.Cause(t.ctx) != nil:
 		t.end.Class, t.end.Message = event.Aborted, ""
 	case left:
 		t.end.Class = replyClass(err)
 		t.end.Message = describe(t.end.Class, err)
+		t.timerHint()
 		t.stale = kept && !t.trip.answered.Load() && t.end.Class == event.ErrReset
 	default:
 		t.end.Class = connectClass(err, t.trip.fault())
@@ -233,10 +241,10 @@ func (t *attempt) noReply(err error) {
 }
 
 // gaveUp notes the limit that passed.
-func (t *attempt) gaveUp(class event.Class, limit time.Duration) {
-	t.end.Class, t.end.Message = class, limitError{class, limit}.Error()
-	if class.Censored() {
-		t.end.Limit = int64(limit)
+func (t *attempt) gaveUp(late limitError) {
+	t.end.Class, t.end.Message = late.class, late.Error()
+	if late.class.Censored() {
+		t.end.Limit = int64(late.limit)
 	}
 }
 
@@ -248,7 +256,10 @@ func (t *attempt) refusal(resp *http.Response) {
 	t.cancel(nil)
 	content = t.s.ep.red.raw(content)
 	t.end.Class, t.end.Message, t.wait = api.HTTPError(resp.StatusCode, resp.Header, content)
-	t.rejected = api.RejectedField(resp.StatusCode, content)
+	t.refused = &refusal{resp.StatusCode, content, t.end.Message}
+	if gatewayTimeout(resp.StatusCode) {
+		t.timerHint()
+	}
 	if to, err := resp.Location(); resp.StatusCode/100 == 3 && err == nil {
 		t.end.Message = "it redirects to " + to.Scheme + "://" + to.Host + to.Path + ", which is not followed"
 	}
@@ -262,10 +273,11 @@ func (t *attempt) finish() outcome {
 		e.Flags = append(e.Flags, event.FlagRetried)
 	}
 	e.RetryAfter = int64(t.wait)
-	e.Message, e.Finish = t.s.ep.red.line(e.Message), t.s.ep.red.line(e.Finish)
+	line := t.s.ep.red.line
+	e.Message, e.Finish, e.Provider = line(e.Message), line(e.Finish), line(e.Provider)
 	t.trip.never(t.begun)
 	t.s.in.put(e)
-	o := outcome{class: e.Class, message: e.Message, retryAfter: t.wait, ended: e.At, tokens: e.Prompt + e.N, spoke: t.spoke}
+	o := outcome{class: e.Class, message: e.Message, retryAfter: t.wait, ended: e.At, tokens: e.Prompt + e.N, spoke: t.spoke, busy: t.busy}
 	if e.Prompt == 0 && e.N > 0 {
 		o.tokens += t.prompt
 	}

@@ -3,6 +3,7 @@ package probe
 import (
 	"compress/gzip"
 	"io"
+	"sync/atomic"
 	"unsafe"
 
 	"teapot/probe/api"
@@ -34,9 +35,10 @@ type body struct {
 	seq   uint64     // the connection's read up to which all is accounted for
 	count uint64     // reads of the body, as the reader of events counts them
 	past  [reads]stamp.Read
-	since int64 // without a connection: before the last read
-	first int64 // stamp of the first byte
-	last  int64 // stamp of the newest token event; before the first when the request was sent
+	since int64         // without a connection: before the last read
+	heard *atomic.Int64 // stamp of the newest byte, for whoever watches
+	first int64         // stamp of the first byte
+	last  int64         // stamp of the newest token event; before the first when the request was sent
 
 	group  uint64 // the read whose events are collected
 	kernel uint64 // the connection's read of the last group, and what it held:
@@ -52,9 +54,9 @@ type body struct {
 }
 
 // begin prepares for a new reply on conn, whose header has just been read.
-// sent is when the request left.
-func (b *body) begin(src io.Reader, conn arrivals, request uint64, sent int64) {
-	b.src, b.conn, b.request, b.last = src, conn, request, sent
+// sent is when the request left, and heard is told of every byte.
+func (b *body) begin(src io.Reader, conn arrivals, request uint64, sent int64, heard *atomic.Int64) {
+	b.src, b.conn, b.request, b.last, b.heard = src, conn, request, sent, heard
 	b.seq, b.count, b.first, b.group, b.kernel, b.burst, b.events, b.total = 0, 0, 0, 0, 0, 0, 0, 0
 	b.past = [reads]stamp.Read{}
 	b.since = b.clk.Now()
@@ -95,6 +97,7 @@ func (b *body) stamp(before int64) {
 	if b.first == 0 {
 		b.first = r.At
 	}
+	b.heard.Store(r.At)
 }
 
 // waited is how long a read must have lasted, in ns, to count as one that

@@ -3,6 +3,7 @@ package probe
 import (
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,7 +62,7 @@ func through(t *testing.T, overslept bool, red *redactor, reads ...string) (toke
 			size += int(tok.Bytes)
 		}
 	}
-	b.begin(&parts{reads}, nil, 9, 0)
+	b.begin(&parts{reads}, nil, 9, 0, new(atomic.Int64))
 	dialect, err := api.ByName("chat")
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +168,7 @@ func TestBodyHidesWithoutGarbage(t *testing.T) {
 	b := body{clk: stamp.NewClock(), hb: stamp.NewHeartbeat(func() int64 { return 0 }, time.Sleep), red: newRedactor(nil, "sk-canary", nil)}
 	b.rest = func() int { return 0 }
 	b.sink = func([]event.Token, []event.Text, stamp.Read, int) {}
-	b.begin(strings.NewReader(""), nil, 1, 0)
+	b.begin(strings.NewReader(""), nil, 1, 0, new(atomic.Int64))
 	ev := sse.Event{Data: []byte(`{"choices":[{"index":0,"delta":{"content":"ask\n a sk"}}]}`)}
 	part := api.Part{Evidence: true, Text: []byte("ask\n a sk")}
 	held := api.Part{Evidence: true, Text: []byte(" sk-cana")}

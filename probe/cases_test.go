@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,8 +22,26 @@ import (
 type heardReel struct {
 	end    *event.End
 	start  *event.Start
+	head   *event.Headers // nil: none came
 	tokens []*event.Token
 	times  []reel.Times // of the server's writes
+}
+
+// crowd runs tests that mostly wait, more of them at once than there are
+// processors.
+type crowd struct {
+	sync.WaitGroup
+	room chan struct{}
+}
+
+func newCrowd(most int) *crowd { return &crowd{room: make(chan struct{}, most)} }
+
+func (c *crowd) run(t *testing.T, name string, test func(t *testing.T)) {
+	c.Go(func() {
+		c.room <- struct{}{}
+		defer func() { <-c.room }()
+		t.Run(name, test)
+	})
 }
 
 // hear has a probe ask for a reel. asked is the number of tokens that it wants.
@@ -42,6 +61,9 @@ func hear(t *testing.T, r *reel.Reel, way reel.Way, dialect string, asked int) h
 	all := watchUntil(t, cfg)
 	<-played
 	got.end, got.start = only[*event.End](t, all), only[*event.Start](t, all)
+	if heads := of[*event.Headers](all); len(heads) > 0 {
+		got.head = heads[0]
+	}
 	for _, k := range of[*event.Token](all) {
 		if k.Request == got.end.Request {
 			got.tokens = append(got.tokens, k)
@@ -169,8 +191,36 @@ func (h *heardReel) check(t *testing.T, r *reel.Reel, want expected, way reel.Wa
 	if len(h.tokens) > 0 && h.end.FirstByte > h.tokens[0].At {
 		t.Errorf("the first token came %v before the first byte", time.Duration(h.end.FirstByte-h.tokens[0].At))
 	}
-	if way != reel.AtOnce {
+	h.work(t, r)
+	if len(h.tokens) == 0 {
+		return
+	}
+	first := want.writes[0]
+	if way == reel.AtOnce {
+		first = len(r.Writes) - 1
+	} else {
 		h.onTime(t, want.writes)
+	}
+	// The server heard of the request after it was sent.
+	if ttft, least := time.Duration(h.tokens[0].At-h.start.At), r.Writes[first].At; ttft < least-clockSlop {
+		t.Errorf("the first token came after %v, and the server wrote it after %v", ttft, least)
+	}
+}
+
+// work holds what the server said of its own work against what the case says of
+// that, in ms.
+func (h *heardReel) work(t *testing.T, r *reel.Reel) {
+	t.Helper()
+	said := h.end.Server
+	if said == nil {
+		said = &event.ServerTimings{}
+	}
+	for key, got := range map[string]int64{
+		"server_queue_ms": said.Queue, "server_prefill_ms": said.Prompt, "server_tpot_ms": said.PerToken, "server_load_ms": said.Load,
+	} {
+		if want := r.Expect[key]; want != "" && strconv.FormatFloat(float64(got)/1e6, 'f', -1, 64) != want {
+			t.Errorf("%s is %v, want %s", key, time.Duration(got), want)
+		}
 	}
 }
 
@@ -181,7 +231,8 @@ func TestCasesOverTCP(t *testing.T) {
 	if len(paths) < 45 {
 		t.Fatalf("only %d cases were found", len(paths))
 	}
-	ready := make(chan struct{}, 8) // a probe each; more would only wait for each other
+	plays := newCrowd(8) // a probe each
+	defer plays.Wait()
 	for _, path := range paths {
 		r, err := reel.ReadCase(path)
 		if err != nil {
@@ -190,10 +241,7 @@ func TestCasesOverTCP(t *testing.T) {
 		dialect := reel.Dialect(path)
 		want := decodeReel(t, r, dialect)
 		for _, way := range []reel.Way{reel.AsIs, reel.Bytes, reel.AtOnce} {
-			t.Run(r.Name+"/"+way.String(), func(t *testing.T) {
-				t.Parallel()
-				ready <- struct{}{}
-				defer func() { <-ready }()
+			plays.run(t, r.Name+"/"+way.String(), func(t *testing.T) {
 				h := hear(t, r, way, dialect, want.n)
 				h.check(t, r, want, way)
 			})
@@ -204,6 +252,8 @@ func TestCasesOverTCP(t *testing.T) {
 // Every stream that a real server sent, played again at its own times (those
 // of the long ones squeezed), gives the figures that can be read from it.
 func TestTranscriptsOverTCP(t *testing.T) {
+	plays := newCrowd(16)
+	defer plays.Wait()
 	for _, c := range []struct {
 		file           string
 		asked, n, seen int
@@ -222,8 +272,7 @@ func TestTranscriptsOverTCP(t *testing.T) {
 		{"O_generate_cold", 6, 6, 6, event.OKFull}, {"P_ollama_runner_killed_api_chat", 2000, 9, 9, event.ErrStream},
 		{"O_v1_chat_stream_usage", 8, 8, 8, event.OKFull},
 	} {
-		t.Run(c.file, func(t *testing.T) {
-			t.Parallel()
+		plays.run(t, c.file, func(t *testing.T) {
 			r, err := reel.ReadTranscript("api/testdata/recorded/" + c.file + ".txt")
 			if err != nil {
 				t.Fatal(err)

@@ -35,6 +35,8 @@ type looper struct {
 	spoke     bool  // tokens came, if only of a request that then failed
 	freed     int64 // until when the target's state kept us from sending: being late for that is not ours
 	spent     bool  // the tokens allowed are used up
+
+	told *speech // how the target was last said to be spoken to
 }
 
 // slot is one stream of the load.

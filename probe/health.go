@@ -72,11 +72,13 @@ func (l *looper) began() {
 
 // detected takes the outcome of a detection.
 func (l *looper) detected(err error) {
-	d := l.ep.speech.Load().det
+	sp := l.ep.speech.Load()
+	l.told = sp
 	if l.r.cfg.Verbose {
-		for _, why := range d.Why {
+		for _, why := range sp.det.Why {
 			l.note("info", why)
 		}
+		l.note("info", l.ep.chosen(sp))
 	}
 	var refused *engine.StatusError
 	if errors.As(err, &refused) && refused.Loading() {
@@ -124,6 +126,10 @@ func (l *looper) took(res result) {
 		l.warming--
 	}
 	l.spoke = l.spoke || out.spoke
+	if sp := l.ep.speech.Load(); sp != l.told { // a request found out how to speak to it
+		l.told = sp
+		l.r.in.put(l.ep.describe(l.r.clk.Now(), l.health.state, l.health.detail))
+	}
 	switch {
 	case out.class.OK():
 		l.succeeded()
@@ -173,7 +179,11 @@ func (l *looper) failed(s *slot, j job, out outcome) {
 	l.health.failures++
 	now := l.r.clk.Now()
 	asked := min(out.retryAfter, mostAsked)
-	switch out.class {
+	class := out.class
+	if out.busy {
+		class = event.ErrOverload
+	}
+	switch class {
 	case event.ErrRate, event.ErrOverload:
 		// It works, and has too much to do.
 		if asked > 0 {

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -28,6 +29,11 @@ func TestMain(m *testing.M) {
 		case "parent":
 			os.Exit(parentMain(os.Args[2:]))
 		}
+	}
+	// The parallel tests wait for clocks and sockets more than they compute.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	goleak.VerifyTestMain(m)
 }

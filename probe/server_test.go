@@ -27,6 +27,7 @@ type server struct {
 	url   string
 	post  func(n int, c net.Conn, r *http.Request) (keep bool) // request n, from 1
 	get   func(c net.Conn, r *http.Request) (done bool)        // nil: the list of models
+	raw   func(c net.Conn)                                     // instead of HTTP/1.1
 	posts atomic.Int64
 	conns atomic.Int64
 	gone  chan struct{} // closed when the test is over
@@ -46,6 +47,12 @@ func serve(t testing.TB, post func(n int, c net.Conn, r *http.Request) bool) *se
 func serveOn(t testing.TB, ln net.Listener, url string, post func(n int, c net.Conn, r *http.Request) bool) *server {
 	t.Helper()
 	s := &server{url: url, post: post, gone: make(chan struct{})}
+	s.listen(t, ln)
+	return s
+}
+
+// listen serves for as long as the test lives.
+func (s *server) listen(t testing.TB, ln net.Listener) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	open := map[net.Conn]bool{}
@@ -72,11 +79,14 @@ func serveOn(t testing.TB, ln net.Listener, url string, post func(n int, c net.C
 			wg.Go(func() { s.talk(c) })
 		}
 	})
-	return s
 }
 
 func (s *server) talk(c net.Conn) {
 	defer c.Close()
+	if s.raw != nil {
+		s.raw(c)
+		return
+	}
 	in := bufio.NewReader(c)
 	for {
 		r, err := http.ReadRequest(in)

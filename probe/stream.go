@@ -17,6 +17,7 @@ import (
 // stream reads the reply as it arrives.
 func (t *attempt) stream(resp *http.Response, conn arrivals) {
 	b := &t.s.body
+	t.head = resp.Header
 	src := io.Reader(resp.Body)
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		t.end.Flags = append(t.end.Flags, event.FlagCompressed)
@@ -25,8 +26,8 @@ func (t *attempt) stream(resp *http.Response, conn arrivals) {
 		}
 	}
 	b.sink = t.tokens
-	b.begin(src, conn, t.id, t.trip.sent.Load())
-	dec := t.s.ep.speech.Load().dialect.NewDecoder()
+	b.begin(src, conn, t.id, t.trip.sent.Load(), &t.dog.heard)
+	dec := t.speech.dialect.NewDecoder()
 	events := &t.s.sse
 	events.Reset(b, sse.Options{Hint: sse.FormatOf(resp.Header.Get("Content-Type"))})
 	b.rest = events.Buffered
@@ -41,11 +42,11 @@ func (t *attempt) stream(resp *http.Response, conn arrivals) {
 		t.cancel(nil) // first: closing a body waits for nothing then
 	}
 	t.end.FirstByte = b.first
-	t.judge(dec, err, cause)
+	t.judge(dec, err, cause, resp.Header)
 }
 
-// choices is in every event that may hold text of a reply.
-var choices = []byte(`"choices"`)
+// errorKey is in an event that reports an error, whatever else it holds.
+var errorKey = []byte(`"error"`)
 
 // read takes events until the body ends, breaks, or is given up.
 func (t *attempt) read(r *sse.Reader, dec api.Decoder) error {
@@ -59,7 +60,7 @@ func (t *attempt) read(r *sse.Reader, dec api.Decoder) error {
 		if ev, err = r.Next(); err != nil {
 			return err
 		}
-		if len(t.s.ep.red.secrets) > 0 && !bytes.Contains(ev.Data, choices) { // a reply's text has its veil
+		if len(t.s.ep.red.secrets) > 0 && !t.hasVeil(ev.Data) {
 			ev.Data = t.s.ep.red.raw(ev.Data)
 		}
 		dec.Decode(&ev, &part)
@@ -71,6 +72,12 @@ func (t *attempt) read(r *sse.Reader, dec api.Decoder) error {
 	}
 }
 
+// hasVeil tells whether an event holds text of a reply and nothing else that
+// would be shown: the secrets in that are hidden where it is put together.
+func (t *attempt) hasVeil(data []byte) bool {
+	return bytes.Contains(data, t.speech.mark) && !bytes.Contains(data, errorKey)
+}
+
 // tokens takes the token events of one read.
 func (t *attempt) tokens(tokens []event.Token, texts []event.Text, r stamp.Read, merged int) {
 	t.s.in.putTokens(tokens, texts)
@@ -79,27 +86,34 @@ func (t *attempt) tokens(tokens []event.Token, texts []event.Text, r stamp.Read,
 }
 
 // judge settles how a reply that began ended. err ended the reading, and cause
-// is why the request was given up, nil if it was not.
-func (t *attempt) judge(dec api.Decoder, err error, cause error) {
+// is why the request was given up, nil if it was not. The header of the reply
+// may say something of the server's work, too.
+func (t *attempt) judge(dec api.Decoder, err error, cause error, header http.Header) {
 	var late limitError
 	limited := errors.As(cause, &late)
 	if err == io.EOF || limited && late.class == "" {
 		err = nil // what was given up was only the wait for the end
 	}
-	res := dec.Result(t.job.asked, err)
+	res := dec.Result(t.job.asked, brokenBy(err))
+	res.Headers(header)
+	res.Headers(t.head)
+	t.busy = res.Overload
 	e := &t.end
 	e.Class, e.Message, e.Finish = res.Class, res.Message, res.Finish
 	e.N, e.Count, e.Prompt, e.Cached = res.N, res.Count, res.Prompt, res.Cached
-	e.Reasoning, e.HiddenReasoning, e.Server = res.Reasoning, res.Hidden, res.Server
+	e.Reasoning, e.HiddenReasoning, e.Server, e.Provider = res.Reasoning, res.Hidden, res.Server, res.Provider
 	e.Flags = append(e.Flags, res.Flags...)
-	if otherModel(t.model, res.Model) {
+	if otherModel(t.ask.Model, res.Model) {
 		e.Flags = append(e.Flags, event.FlagOtherModel)
+	}
+	if cause == nil && res.Class == event.ErrTruncated {
+		t.timerHint()
 	}
 	if err == nil || cause == nil || res.Class != event.ErrTruncated && res.Class != event.ErrEmpty {
 		return // what the server did outranks that we then stopped waiting
 	}
 	if limited {
-		t.gaveUp(late.class, late.limit)
+		t.gaveUp(late)
 		return
 	}
 	e.Class, e.Message = event.Aborted, ""

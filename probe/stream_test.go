@@ -203,7 +203,7 @@ func TestAbortedAtTheEndOfTheRun(t *testing.T) {
 		return false
 	})
 	cfg := config(s.url, 0)
-	cfg.Load.Duration = 100 * time.Millisecond
+	cfg.Load.Duration = time.Second
 	cfg.Limits.Grace = 100 * time.Millisecond
 	all := watch(t, cfg, nil)
 	if e := only[*event.End](t, all); e.Class != event.Aborted || e.Message != "" {

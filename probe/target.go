@@ -1,11 +1,11 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -26,11 +26,14 @@ import (
 type endpoint struct {
 	id      uint32
 	want    event.TargetConfig
-	base    string      // of the API, without userinfo
+	address string      // as given, without userinfo and query
+	base    string      // of the API
+	path    string      // the dialect that the path of the address asks for, "" for none
 	shown   string      // the URL as it may be shown
 	query   string      // of the URL as given, sent with every request
 	host    string      // "" or the host named by a header
-	header  http.Header // of every request; read only
+	header  http.Header // of every request, without the key; read only
+	key     string      // "" for none
 	red     *redactor
 	rt      *http.Transport
 	direct  *direct // nil: every request goes by net/http
@@ -38,15 +41,12 @@ type endpoint struct {
 	prompts prompts
 	speech  atomic.Pointer[speech]
 
-	mu    sync.Mutex // one writer of drops at a time
+	mu    sync.Mutex // one writer at a time of what follows, and of speech
 	drops atomic.Pointer[map[string]bool]
-}
+	found *engine.Detection // the last that succeeded
+	tried map[string]bool   // dialects that it refused
 
-// speech is how a target is spoken to.
-type speech struct {
-	det     engine.Detection
-	dialect api.Dialect
-	url     *url.URL
+	stubborn atomic.Bool // it rejects requests without naming a field, whatever is left out
 }
 
 // newEndpoint checks what is known of a target before anything is asked. The
@@ -66,22 +66,25 @@ func newEndpoint(id uint32, t event.TargetConfig, cfg *event.Config, connect tim
 	}
 	bare := *u
 	bare.User, bare.RawQuery, bare.Fragment = nil, "", ""
-	if ep.base, _, err = engine.Base(bare.String()); err != nil {
+	place, err := engine.Locate(bare.String())
+	if err != nil {
 		return nil, fmt.Errorf("target %d: %w", id, err)
 	}
-	key := ""
+	ep.address, ep.base = bare.String(), place.API
+	if _, err := api.ByName(place.Dialect); err == nil {
+		ep.path = place.Dialect
+	}
 	if t.KeyEnv != "" {
-		key = strings.TrimSpace(os.Getenv(t.KeyEnv))
+		ep.key = strings.TrimSpace(os.Getenv(t.KeyEnv))
 	}
 	if err := ep.setHeader(t.Headers, u.User); err != nil {
 		return nil, fmt.Errorf("target %d: %w", id, err)
 	}
-	ep.red = newRedactor(u, key, ep.header)
-	first, err := ep.speak(engine.Detection{Model: t.Model})
+	ep.red = newRedactor(u, ep.key, ep.header)
+	first, err := ep.speak(engine.Detection{Model: cmp.Or(t.Model, place.Model)}, ep.path)
 	if err != nil {
 		return nil, fmt.Errorf("target %d: %w", id, err)
 	}
-	first.dialect.Auth(ep.header, ep.base, key)
 	ep.speech.Store(first)
 	if ep.rt, err = newTransport(t, socket, connect, clk); err != nil {
 		return nil, fmt.Errorf("target %d: %w", id, err)
@@ -144,50 +147,6 @@ func (ep *endpoint) setHeader(lines []string, user *url.Userinfo) error {
 	return nil
 }
 
-// speak decides how to talk to what was found.
-func (ep *endpoint) speak(d engine.Detection) (*speech, error) {
-	name := ep.want.API
-	if name == "" || name == "auto" {
-		name = d.API
-	}
-	if name == "" {
-		name = api.Names()[0]
-	}
-	dialect, err := api.ByName(name)
-	if err != nil {
-		return nil, err
-	}
-	u, err := url.Parse(dialect.Endpoint(ep.base, d.Model))
-	if err != nil {
-		return nil, fmt.Errorf("the address is no URL: %w", err)
-	}
-	if u.RawQuery != "" && ep.query != "" {
-		u.RawQuery += "&"
-	}
-	u.RawQuery += ep.query
-	return &speech{det: d, dialect: dialect, url: u}, nil
-}
-
-// detectTime bounds the whole detection.
-const detectTime = 15 * time.Second
-
-// detect asks what answers. Whatever was found is used, also with an error:
-// only a request tells for certain whether the target works.
-func (ep *endpoint) detect(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, detectTime)
-	defer cancel()
-	d, err := engine.Detect(ctx, ep.client, ep.base, ep.askHeader(), ep.want.Model)
-	if d.Model == "" {
-		d.Model = ep.want.Model
-	}
-	sp, speakErr := ep.speak(d)
-	if speakErr != nil {
-		return speakErr
-	}
-	ep.speech.Store(sp)
-	return err
-}
-
 // busy tells whether the target's only slot serves somebody else. What cannot
 // be known is no.
 func (ep *endpoint) busy(ctx context.Context) bool {
@@ -195,41 +154,8 @@ func (ep *endpoint) busy(ctx context.Context) bool {
 	if d.Slots != 1 {
 		return false
 	}
-	busy, err := engine.Busy(ctx, ep.client, ep.base, ep.askHeader(), d)
+	busy, err := engine.Busy(ctx, ep.client, ep.base, ep.speech.Load().askHeader(), d)
 	return err == nil && busy
-}
-
-// askHeader is the header of what is not a request for tokens.
-func (ep *endpoint) askHeader() http.Header {
-	h := ep.header.Clone()
-	h.Del("Content-Type")
-	h.Del("Accept")
-	return h
-}
-
-// dropped are the request fields that the server does not take.
-func (ep *endpoint) dropped() map[string]bool {
-	if m := ep.drops.Load(); m != nil {
-		return *m
-	}
-	return nil
-}
-
-// drop leaves a field out from now on. It is false if that was so already.
-func (ep *endpoint) drop(field string) bool {
-	ep.mu.Lock()
-	defer ep.mu.Unlock()
-	have := ep.dropped()
-	if have[field] {
-		return false
-	}
-	next := maps.Clone(have)
-	if next == nil {
-		next = map[string]bool{}
-	}
-	next[field] = true
-	ep.drops.Store(&next)
-	return true
 }
 
 // describe is the target as it may be shown, in a state.
@@ -237,7 +163,16 @@ func (ep *endpoint) describe(at int64, state event.State, detail string) *event.
 	sp := ep.speech.Load()
 	line := ep.red.line
 	return &event.Target{
-		At: at, ID: ep.id, URL: ep.shown, Model: line(sp.det.Model), Engine: line(sp.det.Engine),
+		At: at, ID: ep.id, URL: ep.shown, Model: line(sp.det.Model), Engine: line(nameOf(&sp.det)), Gateway: line(sp.det.Gateway),
 		Version: line(sp.det.Version), API: sp.dialect.Name(), State: state, Detail: line(detail), Slots: sp.det.Slots,
 	}
+}
+
+// nameOf is the engine as it may be shown where its version stands beside it;
+// "" when nothing is known of it.
+func nameOf(d *engine.Detection) string {
+	if d.Engine == "" && d.Gateway != "" {
+		return "gateway, engine unknown"
+	}
+	return d.Engine
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ func TestTokenPathAllocatesNothing(t *testing.T) {
 	defer in.close(nil, time.Second)
 	b := body{clk: clk, hb: stamp.NewHeartbeat(clk.Now, time.Sleep), red: newRedactor(nil, "sk-canary", nil)}
 	b.sink = func(tokens []event.Token, texts []event.Text, _ stamp.Read, _ int) { in.putTokens(tokens, texts) }
-	b.begin(resp.Body, &tap, 1, 0)
+	b.begin(resp.Body, &tap, 1, 0, new(atomic.Int64))
 	dialect, err := api.ByName("chat")
 	if err != nil {
 		t.Fatal(err)

@@ -285,7 +285,7 @@ func TestHeaderOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := ep.header.Get("Authorization"); got != c.want {
+			if got := ep.speech.Load().header.Get("Authorization"); got != c.want {
 				t.Errorf("Authorization: %q, want %q", got, c.want)
 			}
 			if u := ep.speech.Load().url; u.User != nil || u.String() != "http://h/v1/chat/completions" {

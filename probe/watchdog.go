@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"teapot/probe/event"
@@ -32,7 +33,10 @@ const (
 )
 
 // watchdog holds the limits of one request. Only tokens feed it: bytes,
-// comments and pings do not, for they can come for ever without an answer.
+// comments and pings do not, for they can come for ever without an answer. The
+// newest byte is noted beside them. Its limit is the same, so it passes with
+// that of the tokens at the latest, and what it adds is which of the two it was:
+// a connection that is silent, or one that is only kept alive.
 // Feeding it costs a mutex; its timer is set anew only when it fires.
 type watchdog struct {
 	limits event.Limits
@@ -47,6 +51,8 @@ type watchdog struct {
 	spared bool
 	class  event.Class // of the limit that passed; "" while none has
 	limit  time.Duration
+
+	heard atomic.Int64 // when the newest byte of the answer came; 0: none
 }
 
 // start begins with the limit of connecting.
@@ -151,13 +157,14 @@ func (w *watchdog) fire() {
 	}
 	w.class, w.limit = class, limit
 	w.stage = over
-	w.cancel(limitError{class: class, limit: limit})
+	w.cancel(limitError{class: class, limit: limit, alive: w.heard.Load() > max(w.since, now-int64(limit)/2)})
 }
 
 // limitError is why a request was given up.
 type limitError struct {
 	class event.Class
 	limit time.Duration
+	alive bool // something else than tokens came in the second half of it
 }
 
 func (e limitError) Error() string {
@@ -165,11 +172,19 @@ func (e limitError) Error() string {
 	case event.ErrConnectTime:
 		return fmt.Sprintf("no connection within %v", e.limit)
 	case event.ErrFirst:
-		return fmt.Sprintf("no token within %v", e.limit)
+		return fmt.Sprintf("no token within %v%s", e.limit, e.rest())
 	case event.ErrIdle:
-		return fmt.Sprintf("no further token for %v", e.limit)
+		return fmt.Sprintf("no further token for %v%s", e.limit, e.rest())
 	case event.ErrTotal:
 		return fmt.Sprintf("not finished within %v", e.limit)
 	}
 	return "the body stayed open after its end"
+}
+
+// rest says what came instead of tokens.
+func (e limitError) rest() string {
+	if e.alive {
+		return ", though the connection was kept alive"
+	}
+	return ", nor anything else"
 }

@@ -132,3 +132,83 @@ func TestWatchdogStops(t *testing.T) {
 		}
 	})
 }
+
+// A limit of tokens says whether anything else came.
+func TestWatchdogTellsSilenceFromKeepAlives(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		bytes time.Duration // one this often
+		last  time.Duration // and for how long
+		want  string
+	}{
+		{"silence", time.Hour, 0, "no further token for 30s, nor anything else"},
+		{"pings to the end", 10 * time.Second, time.Minute, "no further token for 30s, though the connection was kept alive"},
+		{"pings that ceased", 2 * time.Second, 6 * time.Second, "no further token for 30s, nor anything else"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				l := event.Limits{Connect: time.Second, First: time.Minute, Idle: 30 * time.Second, Total: time.Hour}
+				d, now := dogAt(ctx, cancel, l, awake)
+				d.connected()
+				time.Sleep(time.Second)
+				d.token(now())
+				d.heard.Store(now())
+				tick := time.NewTicker(c.bytes)
+				defer tick.Stop()
+				stop := time.After(c.last)
+				for ctx.Err() == nil {
+					select {
+					case <-tick.C:
+						d.heard.Store(now())
+					case <-stop:
+						tick.Stop()
+					case <-ctx.Done():
+					}
+				}
+				if got := context.Cause(ctx).Error(); got != c.want {
+					t.Errorf("%q, want %q", got, c.want)
+				}
+				d.end()
+			})
+		})
+	}
+}
+
+// A limit that passes says whether the connection was silent or only kept alive.
+func TestWatchdogTellsSilenceFromPings(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ping time.Duration // between two signs of life; 0: there are none
+		tok  bool
+		want string
+	}{
+		{"silent from the beginning", 0, false, "no token within 1m0s, nor anything else"},
+		{"pings, and no token", 15 * time.Second, false, "no token within 1m0s, though the connection was kept alive"},
+		{"silent after a token", 0, true, "no further token for 30s, nor anything else"},
+		{"pings after a token", 10 * time.Second, true, "no further token for 30s, though the connection was kept alive"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				l := event.Limits{Connect: time.Second, First: time.Minute, Idle: 30 * time.Second, Total: time.Hour}
+				d, now := dogAt(ctx, cancel, l, awake)
+				d.connected()
+				time.Sleep(time.Second)
+				d.heard.Store(now()) // the header
+				if c.tok {
+					d.token(now())
+				}
+				for c.ping > 0 && ctx.Err() == nil {
+					time.Sleep(c.ping)
+					d.heard.Store(now())
+				}
+				<-ctx.Done()
+				if got := context.Cause(ctx).Error(); got != c.want {
+					t.Errorf("%q, want %q", got, c.want)
+				}
+				d.end()
+			})
+		})
+	}
+}
