@@ -33,7 +33,7 @@ import (
 
 // asProgram makes this test binary behave as teapot itself, so that the
 // processes it starts are the real program, built as the tests are.
-const asProgram = "TEAPOT_TEST_AS_PROGRAM"
+const asProgram = "BEHAVE_AS_TEAPOT"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {

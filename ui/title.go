@@ -79,6 +79,9 @@ func drawTitle(a chart.Area, fr *frame) {
 		detail = labelURL(info.Detail)
 	}
 	engine := strings.TrimSpace(label(info.Engine) + " " + label(info.Version))
+	if info.Gateway != "" && !strings.Contains(engine, "gateway") {
+		engine += " through " + label(info.Gateway)
+	}
 	f := &fr.t.Session
 	floor, floorRole := floorWord(&fr.s.Floor)
 	floorRank := 3
