@@ -26,6 +26,7 @@ import (
 	"teapot/probe/record"
 	"teapot/probe/sim"
 	"teapot/probe/stamp"
+	"teapot/ui"
 	"teapot/ui/options"
 	"teapot/ui/plain"
 	"teapot/ui/report"
@@ -193,9 +194,28 @@ func live(o *options.Options, have func(*session.Session) (int, error)) (int, er
 	if err != nil {
 		return exitFailure, err
 	}
-	s.Start(session.Source{Next: source.Next, Stop: source.Stop, Live: source, Recording: file})
+	s.Start(session.Source{Next: source.Next, Stop: source.Stop, Live: source, Recording: file, Scene: scenes(engines)})
 	defer s.Close()
 	return have(s)
+}
+
+// scenes goes through the scenes that an engine of ours can play; nil without
+// one.
+func scenes(engines []*probe.EngineProc) func() (ui.Scene, error) {
+	if len(engines) == 0 {
+		return nil
+	}
+	list, next := sim.Scenes(), 0
+	return func() (ui.Scene, error) {
+		s := list[next%len(list)]
+		for _, e := range engines {
+			if err := e.Scene(s.Name); err != nil {
+				return ui.Scene{}, err
+			}
+		}
+		next++
+		return ui.Scene{Title: s.Title, Look: s.Look}, nil
+	}
 }
 
 // targets are the addresses to watch: those given, or what answers on this

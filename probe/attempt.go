@@ -115,7 +115,6 @@ type attempt struct {
 	busy    bool
 	stale   bool     // it failed on a connection that had stood idle, before any byte of an answer
 	refused *refusal // nil: it was not
-	head    http.Header
 	end     event.End
 	wait    time.Duration
 }

@@ -17,7 +17,6 @@ import (
 // stream reads the reply as it arrives.
 func (t *attempt) stream(resp *http.Response, conn arrivals) {
 	b := &t.s.body
-	t.head = resp.Header
 	src := io.Reader(resp.Body)
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		t.end.Flags = append(t.end.Flags, event.FlagCompressed)
@@ -96,7 +95,6 @@ func (t *attempt) judge(dec api.Decoder, err error, cause error, header http.Hea
 	}
 	res := dec.Result(t.job.asked, brokenBy(err))
 	res.Headers(header)
-	res.Headers(t.head)
 	t.busy = res.Overload
 	e := &t.end
 	e.Class, e.Message, e.Finish = res.Class, res.Message, res.Finish

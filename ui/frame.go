@@ -31,6 +31,7 @@ type frame struct {
 	text   bool          // show the words of a stream
 	age    time.Duration // since the viewer last saw anything new
 	ended  string        // how the probe ended, "" while it runs
+	scene  Scene         // of the demo
 	frozen *frozen       // nil while live
 	stop   bool          // the operator asked to quit
 	rate   int64         // bytes per second written to the terminal

@@ -7,7 +7,7 @@ import "charm.land/bubbles/v2/key"
 type keyMap struct {
 	help, quit, freeze, pause, zoomIn, zoomOut, window key.Binding
 	view1, view3, view5, tab, reset, resetAll, text    key.Binding
-	theme, mark, redraw, suspend, back                 key.Binding
+	theme, mark, scene, redraw, suspend, back          key.Binding
 	up, down, pageUp, pageDown, top, bottom, yes, no   key.Binding
 }
 
@@ -32,6 +32,7 @@ func newKeys() keyMap {
 		text:     b("T", "words of the streams on or off", "T"),
 		theme:    b("t", "next theme: dark, light, contrast, mono", "t"),
 		mark:     b("m", "mark this instant on the time axis", "m"),
+		scene:    b("S", "next scene of the demo", "S"),
 		redraw:   b("ctrl+l", "draw everything anew", "ctrl+l"),
 		suspend:  b("ctrl+z", "suspend teapot; fg brings it back", "ctrl+z"),
 		back:     b("esc", "close what is open", "esc"),
@@ -51,7 +52,7 @@ func newKeys() keyMap {
 func (k *keyMap) all() []key.Binding {
 	return []key.Binding{
 		k.help, k.quit, k.freeze, k.pause, k.zoomIn, k.zoomOut, k.window, k.view1, k.view3, k.view5, k.tab,
-		k.mark, k.reset, k.resetAll, k.text, k.theme, k.redraw, k.suspend, k.back, k.up, k.down,
+		k.mark, k.reset, k.resetAll, k.text, k.theme, k.scene, k.redraw, k.suspend, k.back, k.up, k.down,
 		k.pageUp, k.top,
 	}
 }

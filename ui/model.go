@@ -35,6 +35,7 @@ type model struct {
 	helpTop              int
 	helpMost, helpPage   int // its greatest useful top, its rows; as drawn last
 	blurred              bool
+	scene                Scene // of the demo; none while Title is ""
 	message              string
 	messageTill          time.Time
 

@@ -36,7 +36,7 @@ func (m *model) frameFor() *frame {
 	if m.frozen != nil {
 		fr.frozen = &frozen{now.Sub(m.frozenAt), samplesOf(m.cfg.Snapshot()) - samplesOf(m.frozen)}
 	}
-	fr.stop = !m.quitAt.IsZero()
+	fr.stop, fr.scene = !m.quitAt.IsZero(), m.scene
 	fr.lim = limits(fr.f)
 	if fr.over = limitOf(fr.f, "gap"); fr.over == 0 {
 		fr.over = feltInstant

@@ -17,7 +17,11 @@ const lagWorthSaying = int64(5e6)
 // itself adds: its lateness, the stamp source, host stalls, its bytes.
 func drawSLO(a chart.Area, fr *frame) {
 	var parts []part
-	if len(fr.f.SLO) > 0 {
+	if fr.scene.Title != "" {
+		parts = append(parts,
+			part{text: "scene", role: chart.Head, rank: 0}, part{text: label(fr.scene.Title), role: chart.Strong, rank: 0},
+			part{text: label(fr.scene.Look), role: chart.Info, rank: 1})
+	} else if len(fr.f.SLO) > 0 {
 		parts = append(parts, part{text: "SLO", role: chart.Head, rank: 0})
 		for i := range fr.f.SLO {
 			text, role := sloText(&fr.f.SLO[i])

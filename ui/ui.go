@@ -33,6 +33,11 @@ type Config struct {
 	// in another goroutine of the process, such as a panic that was caught there.
 	Failed <-chan error
 
+	// Scene has the built-in engine play its next scene, and says what that is and
+	// what to look for; nil where there is no engine of ours. It may block: it is
+	// called from a goroutine of its own.
+	Scene func() (Scene, error)
+
 	// Window is the index into stats.Windows of the window shown first.
 	Window int
 	Theme  string // auto, dark, light, mono, contrast
@@ -56,6 +61,12 @@ type Config struct {
 type Feed interface {
 	// Do runs f on the goroutine that owns the statistics.
 	Do(f func(*stats.Aggregator))
+}
+
+// Scene is something that the built-in engine shows on purpose.
+type Scene struct {
+	Title string // a few words
+	Look  string // what to look for
 }
 
 // Outcome is how the screen ended.

@@ -47,6 +47,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.BlurMsg:
 		m.blurred = true
 		return m, m.nextTick()
+	case sceneMsg:
+		m.staged(msg)
 	case quitMsg:
 		m.outcome = msg.outcome
 		return m, tea.Quit
@@ -145,6 +147,8 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 			m.do(event.Control{Do: event.DoMark})
 			m.say("marked")
 		}
+	case key.Matches(k, m.keys.scene):
+		return m.nextScene()
 	case key.Matches(k, m.keys.redraw):
 		m.dirty = dirtyAll
 		return tea.ClearScreen

@@ -50,10 +50,11 @@ type Live interface {
 // Source is where the events of a session come from.
 type Source struct {
 	Next      func() (event.Event, error)
-	Stop      func()        // ends it; Next returns soon after
-	Live      Live          // nil in a replay
-	Recording io.Closer     // written from the same events; nil: none
-	Damage    func() string // what a recording has lost; nil where nothing can be
+	Stop      func()                   // ends it; Next returns soon after
+	Live      Live                     // nil in a replay
+	Recording io.Closer                // written from the same events; nil: none
+	Scene     func() (ui.Scene, error) // plays the next scene of a demo; nil where there is none
+	Damage    func() string            // what a recording has lost; nil where nothing can be
 }
 
 // Session is one run. Its methods are called by one goroutine.
@@ -164,6 +165,7 @@ func (s *Session) Show() (int, error) {
 		Window: s.o.WindowIndex(), Theme: s.o.Theme, Color: s.o.Color, Glyphs: s.o.Glyphs,
 		LowBandwidth: s.o.LowBandwidth, NoSync: s.o.NoSync, In: os.Stdin, Out: os.Stdout,
 	}
+	c.Scene = s.source.Scene
 	if s.source.Live != nil {
 		c.Control, c.Ended = s.source.Live.Send, s.source.Live.Ended
 	}
