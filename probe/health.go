@@ -40,7 +40,12 @@ func (l *looper) announce(state event.State, detail string) {
 		return
 	}
 	l.health.state, l.health.detail = state, detail
-	l.preparing.Store(state == event.StateLoading || state == event.StateWarmup)
+	switch state {
+	case event.StateLoading, event.StateWarmup:
+		l.preparing.Store(true)
+	case event.StateDown, event.StateDone:
+		l.preparing.Store(false)
+	} // between any two others it is on its way still, until it began
 	l.r.in.put(l.ep.describe(l.r.clk.Now(), state, detail))
 	l.r.in.flush()
 }
@@ -68,6 +73,7 @@ func (l *looper) began() {
 	case l.r.live <- struct{}{}:
 	default:
 	}
+	l.preparing.Store(false) // only now: the run has been told
 }
 
 // detected takes the outcome of a detection.

@@ -147,6 +147,7 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 			m.do(event.Control{Do: event.DoMark})
 			m.say("marked")
 		}
+	case m.tune(k):
 	case key.Matches(k, m.keys.scene):
 		return m.nextScene()
 	case key.Matches(k, m.keys.redraw):

@@ -201,6 +201,11 @@ type Floor struct {
 	// Asleep is how long the machine was suspended since the heartbeat before,
 	// ns, where its clocks can tell: the session's clock may stand still then.
 	Asleep int64 `json:"asleep,omitempty"`
+	// What else may keep this process from reading in time, each since the
+	// heartbeat before, ns; 0 where nobody can tell.
+	GCPause int64 `json:"gc_pause,omitempty"` // the longest stop of all goroutines by the collector
+	Sched   int64 `json:"run_wait,omitempty"` // the longest that a goroutine which could run had to wait
+	Steal   int64 `json:"steal,omitempty"`    // processor time that the hypervisor gave to others
 }
 
 // Mark is an instant that somebody wants to find again.

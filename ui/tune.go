@@ -1,0 +1,91 @@
+package ui
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"teapot/probe/event"
+	"teapot/ui/format"
+)
+
+// rates are the steps of the probe rate, requests a second. 0 is the closed
+// loop: each stream sends its next request after the last one ended.
+var rates = []float64{0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
+
+// Lengths go by doubling, between a token and a million.
+const longest = 1 << 20
+
+// most is the largest number of streams in flight.
+const most = 4096
+
+// tune changes the load that the probe makes. The probe says what became of
+// it: a Setting, and a mark that it makes by itself. False: k changes nothing.
+func (m *model) tune(k tea.KeyPressMsg) bool {
+	l := &m.snap.Load
+	step := func(control, what string, from, to float64) {
+		switch {
+		case !m.can("tune"):
+		case from == to:
+			m.say(what + " stays at " + number(to))
+		default:
+			m.do(event.Control{Do: control, Value: to})
+			m.say(what + " " + number(from) + " → " + number(to) + ", from the next request on")
+		}
+	}
+	switch {
+	case key.Matches(k, m.keys.slower):
+		step(event.DoRate, "requests/s", l.Rate, rateBelow(l.Rate))
+	case key.Matches(k, m.keys.faster):
+		step(event.DoRate, "requests/s", l.Rate, rateAbove(l.Rate))
+	case key.Matches(k, m.keys.fewer):
+		step(event.DoConcurrency, "streams in flight", float64(l.Concurrency), float64(max(l.Concurrency-1, 1)))
+	case key.Matches(k, m.keys.more):
+		step(event.DoConcurrency, "streams in flight", float64(l.Concurrency), float64(min(l.Concurrency+1, most)))
+	case key.Matches(k, m.keys.shorter):
+		step(event.DoMaxTokens, "output tokens", float64(l.MaxTokens), halve(l.MaxTokens))
+	case key.Matches(k, m.keys.longer):
+		step(event.DoMaxTokens, "output tokens", float64(l.MaxTokens), double(l.MaxTokens))
+	case key.Matches(k, m.keys.lessPrompt):
+		step(event.DoPromptTokens, "prompt tokens", float64(l.PromptTokens), halve(l.PromptTokens))
+	case key.Matches(k, m.keys.morePrompt):
+		step(event.DoPromptTokens, "prompt tokens", float64(l.PromptTokens), double(l.PromptTokens))
+	default:
+		return false
+	}
+	return true
+}
+
+func number(v float64) string {
+	if v == math.Trunc(v) {
+		return strconv.FormatInt(int64(v), 10)
+	}
+	return format.Rate(v)
+}
+
+func halve(n int) float64 { return float64(max(n/2, 1)) }
+
+func double(n int) float64 { return float64(min(max(n, 1)*2, longest)) }
+
+// rateAbove is the next step above a rate, which need not be one itself.
+func rateAbove(r float64) float64 {
+	i := slices.IndexFunc(rates, func(s float64) bool { return s > r })
+	if i < 0 {
+		return r
+	}
+	return rates[i]
+}
+
+// rateBelow is the next step below a rate; below the least is the closed loop.
+func rateBelow(r float64) float64 {
+	below := 0.0
+	for _, s := range rates {
+		if s < r {
+			below = s
+		}
+	}
+	return below
+}

@@ -1,0 +1,52 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"teapot/probe/event"
+)
+
+// Each key changes one thing about the load, by one step, and says so.
+func TestTuningByHand(t *testing.T) {
+	for _, c := range []struct {
+		key  string
+		load event.Load
+		want event.Control // Do "": the key asks for nothing
+		says string
+	}{
+		{"]", event.Load{}, event.Control{Do: event.DoRate, Value: 0.1}, "requests/s 0 → 0.1"},
+		{"]", event.Load{Rate: 2}, event.Control{Do: event.DoRate, Value: 5}, "requests/s 2 → 5"},
+		{"]", event.Load{Rate: 3}, event.Control{Do: event.DoRate, Value: 5}, "requests/s 3 → 5"},
+		{"]", event.Load{Rate: 5000}, event.Control{}, "requests/s stays at 5000"},
+		{"[", event.Load{Rate: 2}, event.Control{Do: event.DoRate, Value: 1}, "2 → 1, from the next request on"},
+		{"[", event.Load{Rate: 0.1}, event.Control{Do: event.DoRate, Value: 0}, "→ 0"},
+		{"[", event.Load{}, event.Control{}, "requests/s stays at 0"},
+		{"}", event.Load{Concurrency: 4}, event.Control{Do: event.DoConcurrency, Value: 5}, "streams in flight 4 → 5"},
+		{"{", event.Load{Concurrency: 4}, event.Control{Do: event.DoConcurrency, Value: 3}, "streams in flight 4 → 3"},
+		{"{", event.Load{Concurrency: 1}, event.Control{}, "streams in flight stays at 1"},
+		{"}", event.Load{Concurrency: 4096}, event.Control{}, "stays at 4096"},
+		{">", event.Load{MaxTokens: 256}, event.Control{Do: event.DoMaxTokens, Value: 512}, "output tokens 256 → 512"},
+		{"<", event.Load{MaxTokens: 256}, event.Control{Do: event.DoMaxTokens, Value: 128}, "output tokens 256 → 128"},
+		{"<", event.Load{MaxTokens: 1}, event.Control{}, "output tokens stays at 1"},
+		{".", event.Load{PromptTokens: 128}, event.Control{Do: event.DoPromptTokens, Value: 256}, "prompt tokens 128 → 256"},
+		{",", event.Load{PromptTokens: 128}, event.Control{Do: event.DoPromptTokens, Value: 64}, "prompt tokens 128 → 64"},
+	} {
+		s := busy()
+		s.Load = c.load
+		m := still(s, Config{Control: func(event.Control) {}})
+		var did event.Control
+		m.do = func(c event.Control) { did = c }
+		press(m, c.key)
+		if did != c.want || !strings.Contains(m.message, c.says) {
+			t.Errorf("%q at %+v: asks for %+v and says %q", c.key, c.load, did, m.message)
+		}
+	}
+	m := still(busy(), Config{})
+	m.do = func(c event.Control) { t.Errorf("a replay is told %+v", c) }
+	for _, k := range []string{"[", "]", "{", "}", "<", ">", ",", "."} {
+		if press(m, k); !strings.Contains(m.message, "this is a replay") {
+			t.Errorf("%q in a replay says %q", k, m.message)
+		}
+	}
+}
