@@ -110,8 +110,8 @@ func TestGoldens(t *testing.T) {
 	}
 	for _, size := range sizes {
 		for _, look := range looks {
-			for _, v := range []view{overview, words, client} {
-				name := size.name + "-" + look.name + "-" + map[view]string{overview: "overview", words: "words", client: "client"}[v] + ".txt"
+			for _, v := range []view{overview, tail, words, client} {
+				name := size.name + "-" + look.name + "-" + map[view]string{overview: "overview", tail: "tail", words: "words", client: "client"}[v] + ".txt"
 				t.Run(name, func(t *testing.T) {
 					golden(t, name, screenOf(still(s, look.cfg), size.w, size.h, v)+"\n")
 				})

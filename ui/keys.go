@@ -5,12 +5,12 @@ import "charm.land/bubbles/v2/key"
 // keyMap is every key of the screen. The help is made from it, so a key that is
 // not here does not exist.
 type keyMap struct {
-	help, quit, freeze, pause, zoomIn, zoomOut, window key.Binding
-	view1, view3, view5, tab, reset, resetAll, text    key.Binding
-	theme, mark, scene, redraw, suspend, back          key.Binding
-	slower, faster, fewer, more                        key.Binding
-	shorter, longer, lessPrompt, morePrompt            key.Binding
-	up, down, pageUp, pageDown, top, bottom, yes, no   key.Binding
+	help, quit, freeze, pause, zoomIn, zoomOut, window     key.Binding
+	view1, view2, view3, view5, tab, reset, resetAll, text key.Binding
+	theme, mark, scene, redraw, suspend, back              key.Binding
+	slower, faster, fewer, more                            key.Binding
+	shorter, longer, lessPrompt, morePrompt                key.Binding
+	up, down, pageUp, pageDown, top, bottom, yes, no       key.Binding
 }
 
 func newKeys() keyMap {
@@ -26,6 +26,7 @@ func newKeys() keyMap {
 		zoomOut:    b("-", "more seconds per column: 1, 2, 5, 15, 60", "-", "_"),
 		window:     b("w", "next window: 10 s, 1 min, 5 min, 15 min", "w"),
 		view1:      b("1", "overview", "1"),
+		view2:      b("2", "the tail: every gap, the nines curve, the worst", "2"),
 		view3:      b("3", "streams: the words as they come", "3"),
 		view5:      b("5", "this client: what it adds, and what it left out", "5"),
 		tab:        b("tab", "next view, and with several targets the next target", "tab"),
@@ -61,7 +62,7 @@ func newKeys() keyMap {
 // row are listed once.
 func (k *keyMap) all() []key.Binding {
 	return []key.Binding{
-		k.help, k.quit, k.freeze, k.pause, k.zoomIn, k.zoomOut, k.window, k.view1, k.view3, k.view5, k.tab,
+		k.help, k.quit, k.freeze, k.pause, k.zoomIn, k.zoomOut, k.window, k.view1, k.view2, k.view3, k.view5, k.tab,
 		k.slower, k.fewer, k.shorter, k.lessPrompt, k.mark, k.reset, k.resetAll, k.text, k.theme, k.scene, k.redraw, k.suspend, k.back, k.up, k.down,
 		k.pageUp, k.top,
 	}

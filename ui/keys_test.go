@@ -53,6 +53,10 @@ func TestKeys(t *testing.T) {
 	if m.view != overview {
 		t.Error("tab does not lead back")
 	}
+	press(m, "tab")
+	if m.view != tail {
+		t.Error("tab does not lead on to the tail")
+	}
 	press(m, "5")
 	if m.view != client {
 		t.Error("5 does not show this client")

@@ -10,6 +10,7 @@ type view uint8
 
 const (
 	overview view = 1
+	tail     view = 2
 	words    view = 3
 	client   view = 5
 )
@@ -68,6 +69,8 @@ func layout(w, h int, v view, streams int) plan {
 		p.layWords(w-1, h, streams)
 	case v == client:
 		p.layClient(w-1, h)
+	case v == tail:
+		p.layTail(w-1, h)
 	case w >= 110 && h >= 32:
 		p.layWide(w-1, h, streams)
 	default:

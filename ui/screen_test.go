@@ -26,7 +26,7 @@ func (p *plan) rects() []image.Rectangle {
 func TestPanesStayApart(t *testing.T) {
 	for w := 0; w <= 400; w += 3 {
 		for h := 0; h <= 120; h++ {
-			for _, v := range []view{overview, words, client} {
+			for _, v := range []view{overview, tail, words, client} {
 				p := layout(w, h, v, 1+(w+h)%9)
 				inside := image.Rect(0, 0, max(w-1, 0), h)
 				rs := p.rects()
@@ -77,7 +77,7 @@ func TestNoSizeOverflows(t *testing.T) {
 		m := still(rapid.SampledFrom(snaps).Draw(t, "snapshot"), Config{Env: vars(env[e]...)})
 		m.help = rapid.IntRange(0, 9).Draw(t, "help") == 0
 		m.zoom = rapid.IntRange(0, len(zooms)-1).Draw(t, "zoom")
-		v := rapid.SampledFrom([]view{overview, words, client}).Draw(t, "view")
+		v := rapid.SampledFrom([]view{overview, tail, words, client}).Draw(t, "view")
 		out := screenOf(m, w, h, v)
 		lines := strings.Split(out, "\n")
 		if len(lines) != h {
@@ -118,7 +118,7 @@ func TestHostileTextReachesNothing(t *testing.T) {
 	for i := range tg.Recent {
 		tg.Recent[i].Message, tg.Recent[i].Class = evil, event.ErrHTTP
 	}
-	for _, v := range []view{overview, words, client} {
+	for _, v := range []view{overview, tail, words, client} {
 		for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 50}, {30, 2}} {
 			m := still(s, Config{Theme: "mono"})
 			m.cfg.Ended = func() string { return evil }

@@ -123,6 +123,8 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		m.say("window " + windowName(m.window))
 	case key.Matches(k, m.keys.view1):
 		m.show(overview)
+	case key.Matches(k, m.keys.view2):
+		m.show(tail)
 	case key.Matches(k, m.keys.view3):
 		m.show(words)
 	case key.Matches(k, m.keys.view5):
@@ -271,11 +273,14 @@ func (m *model) show(v view) {
 	m.dirty = dirtyAll
 }
 
-// nextView goes from the overview to the words, to this client, and from there
-// to the next target's overview.
+// nextView goes from the overview to the tail, to the words, to this client,
+// and from there to the next target's overview.
 func (m *model) nextView() {
 	switch m.view {
 	case overview:
+		m.show(tail)
+		return
+	case tail:
 		m.show(words)
 		return
 	case words:
