@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -45,6 +46,7 @@ type Engine struct {
 	mode    mode
 	handler http.Handler
 	wake    chan struct{} // something is in inbox or leaving
+	busy    atomic.Int64  // goroutines that write replies
 	crashed chan struct{} // the listener has to go down until e.back
 
 	mu      sync.Mutex
@@ -109,6 +111,10 @@ func (e *Engine) Handler() http.Handler { return e.handler }
 // errRan says that an engine was started twice.
 var errRan = errors.New("sim: this engine has run already")
 
+// lastWrites is how many milliseconds the end of an engine waits for writes
+// that are under way.
+const lastWrites = 1000
+
 // nap is the longest sleep of the decode loop: arrivals and departures are seen
 // at least this often.
 const nap = 5 * time.Millisecond
@@ -139,6 +145,10 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.loop(ctx)
 	}()
 	<-done
+	// A write that was under way is in the log, too: its client may have it.
+	for wait := 0; e.busy.Load() > 0 && wait < lastWrites; wait++ {
+		time.Sleep(time.Millisecond)
+	}
 	close(stop)
 	logged.Wait()
 	return e.truth.failure()

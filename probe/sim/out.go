@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -31,8 +32,9 @@ type out struct {
 	try   func(b []byte) (int, error) // does not block; nil where there is no such thing
 	clock Clock
 	truth *truth
-	stop  func() // called once when nothing more will be written
-	late  func() // called once when bytes still wait at the end of the reply
+	stop  func()        // called once when nothing more will be written
+	late  func()        // called once when bytes still wait at the end of the reply
+	busy  *atomic.Int64 // counts the goroutines that write; nil: nobody asks
 
 	mu      sync.Mutex
 	queue   []byte
@@ -153,6 +155,9 @@ func (o *out) kick() {
 		o.queue = o.queue[:copy(o.queue, o.queue[n:])]
 	}
 	o.writing = true
+	if o.busy != nil {
+		o.busy.Add(1)
+	}
 	go o.drain()
 }
 
@@ -172,6 +177,9 @@ func (o *out) settle() {
 
 // drain writes what is queued, and whatever joins it meanwhile.
 func (o *out) drain() {
+	if o.busy != nil {
+		defer o.busy.Add(-1) // with the last note in the log
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for len(o.queue) > 0 && !o.held && !o.ended {
