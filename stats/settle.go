@@ -183,6 +183,7 @@ func (t *target) close(l *life, ev *event.End) {
 			t.sample(mSchedE2E, at, l.last-s, to)
 		}
 	}
+	t.served(l, ev, at, to)
 	t.endings(l, ev, to)
 	t.column(ev, at)
 }

@@ -98,6 +98,7 @@ type Figures struct {
 	BurstShare float64
 
 	Phases    Phases
+	Served    Served // the server's own column
 	Stalls    Stalls
 	Smooth    Smooth
 	SLO       []SLOResult // in the order given

@@ -24,6 +24,11 @@ const (
 	mSend
 	mWait
 	mFirst
+	mServedQueue
+	mServedPrefill
+	mServedDecode
+	mRestFirst
+	mRestDecode
 	nMetrics
 )
 

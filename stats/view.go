@@ -109,6 +109,8 @@ func (t *target) figures(f *Figures, h int, sec int64, y *tally) {
 	}{
 		{mDNS, &f.Phases.DNS}, {mTCP, &f.Phases.TCP}, {mTLS, &f.Phases.TLS},
 		{mSend, &f.Phases.Send}, {mWait, &f.Phases.Wait}, {mFirst, &f.Phases.First},
+		{mServedQueue, &f.Served.Queue}, {mServedPrefill, &f.Served.Prefill}, {mServedDecode, &f.Served.Decode},
+		{mRestFirst, &f.Served.RestFirst}, {mRestDecode, &f.Served.RestDecode},
 	} {
 		q := t.d[p.m].query(sec)[h]
 		*p.to = Span{N: q.N, P50: q.Q[P50].Value, P90: q.Q[P90].Value}

@@ -56,7 +56,7 @@ func floorHeight(w int) int {
 }
 
 // floorCount is how many rows the list has.
-const floorCount = 15
+const floorCount = 16
 
 // dot stands between the parts of a row.
 const dot = " · "
@@ -122,6 +122,7 @@ func floorRows(fr *frame) []floorRow {
 	}
 	add("censored", f.TTFT.Censored+f.Gap.Censored > 0, format.Count(f.TTFT.Censored)+" first tokens and "+format.Count(f.Gap.Censored)+" gaps ended by a limit")
 	add("cold", false, format.Count(f.Cold)+" requests on new connections", "ttft p50 "+format.Quantile(f.ColdTTFT.Q[stats.P50], format.MS)+" ms", format.Count(f.Requests.Warmup)+" warm-ups left out")
+	add("server says", false, servedParts(&f.Served)...)
 	add("dropped", fl.DroppedEvents > 0, format.Count(fl.DroppedEvents)+" events", format.Count(fl.DroppedTexts)+" texts")
 	add("time", fl.Suspensions > 0, format.Count(fl.Suspensions)+" suspensions, "+format.Dur(fl.Suspended), format.Count(fl.ClockSteps)+" steps of the wall clock (harmless)")
 	add("probe", false, "nice "+strconv.Itoa(fr.s.Session.Priority), memoryText(fl.RSS), format.Count(fl.GC)+" collections", "screen "+format.Count(uint64(max(fr.rate, 0)+999)/1000)+" KB/s")
@@ -158,6 +159,23 @@ func believed(fr *frame) []floorRow {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// servedParts set the server's own times beside what is left of ours.
+func servedParts(s *stats.Served) []string {
+	if s.N() == 0 {
+		return []string{"nothing of its own times"}
+	}
+	var parts []string
+	for _, p := range [...]struct {
+		name string
+		v    *stats.Span
+	}{{"queue ", &s.Queue}, {"prefill ", &s.Prefill}, {"decode ", &s.Decode}, {"rest of ttft ", &s.RestFirst}, {"rest of decode ", &s.RestDecode}} {
+		if p.v.N > 0 {
+			parts = append(parts, p.name+format.MSFine(p.v.P50))
+		}
+	}
+	return append(parts, "p50 ms")
 }
 
 var quantileNames = [...]string{"p50", "p90", "p95", "p99", "p99.9", "p99.99"}

@@ -70,6 +70,13 @@ func TestFloorRows(t *testing.T) {
 	if r := find("time"); r.role != chart.Warn || !strings.Contains(r.text, "12") {
 		t.Errorf("%+v", r)
 	}
+	if r := find("server says"); r.text != "nothing of its own times" {
+		t.Errorf("%+v", r)
+	}
+	f.Served = stats.Served{Prefill: stats.Span{N: 3, P50: 90e6}, RestFirst: stats.Span{N: 3, P50: 2e6}}
+	if r := find("server says"); !strings.Contains(r.text, "prefill 90") || !strings.Contains(r.text, "rest of ttft 2") || strings.Contains(r.text, "queue") {
+		t.Errorf("%+v", r)
+	}
 	s.Floor.LagN, s.Floor.LagP99, s.Floor.Lag = 40, 2e6, 9e6
 	if r := find("schedule lag"); r.role != chart.Warn || !strings.Contains(r.text, "p99 2") {
 		t.Errorf("%+v", r)

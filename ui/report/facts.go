@@ -38,6 +38,9 @@ func facts(s *stats.Snapshot, t *stats.Target) []fact {
 	if x, ok := phaseFact(f); ok {
 		out = append(out, x)
 	}
+	if x, ok := servedFact(f); ok {
+		out = append(out, x)
+	}
 	return append(out, floorFact(s, f))
 }
 
@@ -228,4 +231,28 @@ func phaseFact(f *stats.Figures) (fact, bool) {
 		line += "; " + format.Percent(f.Phases.Reused) + " on a used connection"
 	}
 	return fact{"Phases", []string{line}}, true
+}
+
+// servedFact sets the server's own times beside what of ours they leave open.
+func servedFact(f *stats.Figures) (fact, bool) {
+	s := &f.Served
+	if s.N() == 0 {
+		return fact{}, false
+	}
+	var own, rest []string
+	add := func(to *[]string, name string, v stats.Span) {
+		if v.N > 0 {
+			*to = append(*to, name+" "+format.MSFine(v.P50))
+		}
+	}
+	add(&own, "queue", s.Queue)
+	add(&own, "prefill", s.Prefill)
+	add(&own, "decode", s.Decode)
+	add(&rest, "of ttft", s.RestFirst)
+	add(&rest, "of decoding", s.RestDecode)
+	lines := []string{"by its own clock, median ms: " + strings.Join(own, ", ")}
+	if len(rest) > 0 {
+		lines = append(lines, "the rest, network and client: "+strings.Join(rest, ", "))
+	}
+	return fact{"Server", lines}, true
 }

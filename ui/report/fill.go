@@ -74,7 +74,7 @@ func newTarget(s *stats.Snapshot, t *stats.Target, read reader) jTarget {
 			TTFT: newFigure(&f.TTFT), TTFO: newFigure(&f.TTFO), Gap: newFigure(&f.Gap),
 			ITL: newFigure(&f.ITL), TPOT: newFigure(&f.TPOT), E2E: newFigure(&f.E2E),
 		},
-		ITLWhy: str(f.ITLWhy), FromSchedule: newScheduled(f), Phases: newPhases(f), SLO: newSLOs(f, Complete(s)),
+		ITLWhy: str(f.ITLWhy), FromSchedule: newScheduled(f), Phases: newPhases(f), Served: newServed(f), SLO: newSLOs(f, Complete(s)),
 		Throughput: newThroughput(f), Stalls: newStalls(f), Smoothness: newSmoothness(f),
 		Cold: cold{f.Cold, newFigure(&f.ColdTTFT)},
 		Merged: merged{
@@ -146,12 +146,21 @@ func newScheduled(f *stats.Figures) *scheduled {
 	return &scheduled{newFigure(&f.SchedTTFT), newFigure(&f.SchedE2E), newFigure(&f.Late)}
 }
 
+func newSpan(s stats.Span) span {
+	return span{s.N, num(ms(s.P50), s.N > 0), num(ms(s.P90), s.N >= 10)}
+}
+
 func newPhases(f *stats.Figures) phases {
-	one := func(s stats.Span) span {
-		return span{s.N, num(ms(s.P50), s.N > 0), num(ms(s.P90), s.N >= 10)}
-	}
-	p := &f.Phases
+	p, one := &f.Phases, newSpan
 	return phases{one(p.DNS), one(p.TCP), one(p.TLS), one(p.Send), one(p.Wait), one(p.First), num(p.Reused, attempts(f) > 0)}
+}
+
+func newServed(f *stats.Figures) *served {
+	s, one := &f.Served, newSpan
+	if s.N() == 0 {
+		return nil
+	}
+	return &served{one(s.Queue), one(s.Prefill), one(s.Decode), one(s.RestFirst), one(s.RestDecode)}
 }
 
 // attempts is the number of requests that were sent and count.

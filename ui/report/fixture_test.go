@@ -52,6 +52,8 @@ func article() *stats.Snapshot {
 			{Expr: "ttft<=500ms:99%", Metric: "ttft", Limit: 500e6, Goal: 0.99, N: 273, Met: 273, Attained: 1, OK: true},
 		},
 		Merged: 12, MergedSum: 41e6, Goodput: 1,
+		Served: stats.Served{Prefill: stats.Span{N: 273, P50: 11.9e6, P90: 15e6}, Decode: stats.Span{N: 273, P50: 884e6, P90: 940e6},
+			RestFirst: stats.Span{N: 273, P50: 2.3e6, P90: 3.1e6}, RestDecode: stats.Span{N: 273, P50: 40e3, P90: 90e3}},
 	}
 	return &stats.Snapshot{
 		Seq: 99, Now: 40.2e9, Wall: time.Date(2026, 11, 30, 12, 4, 31, 0, time.UTC),

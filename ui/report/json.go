@@ -70,6 +70,7 @@ type jTarget struct {
 	FromSchedule  *scheduled `json:"from_schedule"` // null in a closed loop
 	Cold          cold       `json:"cold"`
 	Phases        phases     `json:"phases"`
+	Served        *served    `json:"server_times"` // null: the server says nothing of its own
 	SLO           []slo      `json:"slo"`
 	Throughput    throughput `json:"throughput"`
 	Stalls        stalls     `json:"stalls"`
@@ -149,6 +150,15 @@ type phases struct {
 	Wait   span     `json:"wait"`
 	First  span     `json:"first"`
 	Reused *float64 `json:"reused"`
+}
+
+// served are the server's own times, and what of ours they leave open.
+type served struct {
+	Queue      span `json:"queue"`
+	Prefill    span `json:"prefill"`
+	Decode     span `json:"decode"`
+	RestFirst  span `json:"rest_of_ttft"`
+	RestDecode span `json:"rest_of_decode"`
 }
 
 type span struct {
