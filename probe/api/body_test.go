@@ -102,6 +102,14 @@ func TestBodyNeedsALimit(t *testing.T) {
 			t.Errorf("%s: %s", name, b)
 		}
 	}
+	for _, name := range Names() {
+		d, _ := ByName(name)
+		for _, n := range []int{0, -1} {
+			if b, err := d.Body(Ask{Model: "m", Prompt: "p", MaxTokens: n}); err == nil {
+				t.Errorf("%s asks for %d tokens: %s", name, n, b)
+			}
+		}
+	}
 	if b, err := (responses{}).Body(Ask{Model: "m", MaxTokens: 9, Engine: "OpenAI"}); err == nil {
 		t.Errorf("fewer tokens than the API gives: %s", b)
 	}

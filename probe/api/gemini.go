@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	neturl "net/url"
 	"strings"
 
 	"teapot/probe/event"
@@ -22,7 +23,14 @@ func (gemini) Endpoint(base, model string) string {
 	if before, after, ok := strings.Cut(model, "/"); ok && (before == "models" || before == "tunedModels") {
 		kind, name = before, after
 	}
-	return join(rooted(base, "/v1beta/"+kind+"/"+segment(name)+":streamGenerateContent"), "alt=sse")
+	at, query := split(base)
+	// Google's imitation of OpenAI lies beside the models, not above them.
+	at = strings.TrimSuffix(strings.TrimSuffix(at, "/v1"), "/openai")
+	url := join(rooted(at, "/v1beta/"+kind+"/"+segment(name)+":streamGenerateContent"), query)
+	if asked, err := neturl.ParseQuery(query); err == nil && asked.Has("alt") {
+		return url // the address says which framing it wants, and either is read
+	}
+	return join(url, "alt=sse")
 }
 
 func (gemini) Auth(h http.Header, _, key string) { setKey(h, headerGoogle, key) }
@@ -86,7 +94,10 @@ func thinkingOf(a Ask) *geminiThinking {
 }
 
 // candidates reads the events of streamGenerateContent.
-type candidates struct{ look *glance }
+type candidates struct {
+	look  *glance
+	begun bool // there was text
+}
 
 // The fields of an event, in the order of the glance.
 const (
@@ -101,7 +112,7 @@ const (
 )
 
 func newCandidates() *candidates {
-	return &candidates{newGlance("candidates", "usageMetadata.promptTokenCount", "usageMetadata.candidatesTokenCount", "usageMetadata.thoughtsTokenCount",
+	return &candidates{look: newGlance("candidates", "usageMetadata.promptTokenCount", "usageMetadata.candidatesTokenCount", "usageMetadata.thoughtsTokenCount",
 		"usageMetadata.cachedContentTokenCount", "modelVersion", "error", "promptFeedback.blockReason")}
 }
 
@@ -121,12 +132,26 @@ func (r *candidates) read(_ string, data []byte, c *chunk) bool {
 			r.candidate(o, c)
 		}
 	}
-	if block := f[gemBlock].text; len(block) > 0 && c.choices == 0 {
-		// The prompt was refused: there will be no answer.
-		c.choices, c.indices, c.last = 1, 1, true
-		c.end(1, append([]byte("prompt blocked: "), block...))
-	}
+	r.blocked(string(f[gemBlock].text), c)
 	return true
+}
+
+// blocked notes that the prompt was refused: there will be no answer, or, where
+// it had begun, no more of it.
+func (r *candidates) blocked(why string, c *chunk) {
+	r.begun = r.begun || len(c.text) > 0
+	if why == "" || why == "BLOCK_REASON_UNSPECIFIED" {
+		return
+	}
+	reason := "prompt blocked: " + why
+	if r.begun {
+		c.fail = &failure{message: "the server ended the reply with the reason " + reason, kind: why}
+	}
+	if c.choices == 0 {
+		c.choices, c.indices = 1, 1
+	}
+	c.last = true
+	c.end(1, []byte(reason))
 }
 
 // counts reads the counts so far. A count that is missing is not yet known.

@@ -130,6 +130,12 @@ var plainEvents = map[string]string{
 // dialects that are read at a glance. Gemini's are not: an event of it has tens
 // of tokens, and the parts of its candidates are read in the slow way.
 func TestPlainEventsAllocateNothing(t *testing.T) {
+	elsewhere := map[string]bool{"chat": true, "completions": true, "gemini": true} // the first two are those of the picker
+	for _, name := range Names() {
+		if (plainEvents[name] == "") != elsewhere[name] {
+			t.Errorf("%s: which event of it is plain?", name)
+		}
+	}
 	for name, data := range plainEvents {
 		dec := decoderOf(t, name)
 		ev := sse.Event{Type: sse.TypeMessage, Data: []byte(data)}

@@ -76,6 +76,13 @@ func TestEndpointOfNatives(t *testing.T) {
 		{"gemini", "https://generativelanguage.googleapis.com/v1", "gemini-2.5-flash", "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse"},
 		{"gemini", "https://generativelanguage.googleapis.com/v1beta/v1", "models/gemini-2.5-flash", "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse"},
 		{"gemini", "https://h/v1?x=1", "tunedModels/mine", "https://h/v1beta/tunedModels/mine:streamGenerateContent?x=1&alt=sse"},
+		{"triton", "http://h/v1", "m/versions/3", "http://h/v2/models/m/versions/3/generate_stream"},
+		{"triton", "http://h/v1", "m/versions/..", "http://h/v2/models/m/versions/%2E%2E/generate_stream"},
+		{"triton", "http://h/v1", "m/versions/", "http://h/v2/models/m%2Fversions%2F/generate_stream"},
+		{"gemini", "https://generativelanguage.googleapis.com/v1beta/openai/v1", "m", "https://generativelanguage.googleapis.com/v1beta/models/m:streamGenerateContent?alt=sse"},
+		{"gemini", "https://h/v1?alt=sse", "m", "https://h/v1beta/models/m:streamGenerateContent?alt=sse"},
+		{"gemini", "https://h/v1?x=1&alt=json", "m", "https://h/v1beta/models/m:streamGenerateContent?x=1&alt=json"},
+		{"gemini", "https://h/v1?default=1", "m", "https://h/v1beta/models/m:streamGenerateContent?default=1&alt=sse"},
 		{"gemini", "https://h/v1", "org/m", "https://h/v1beta/models/org%2Fm:streamGenerateContent?alt=sse"},
 	} {
 		d, err := ByName(c.dialect)

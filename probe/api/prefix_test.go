@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,24 @@ import (
 
 // reasonIn finds a terminal reason in the bytes of a reply.
 var reasonIn = regexp.MustCompile(`"(finish|stop|done)_?[rR]eason\\?": ?({"type":)?\\?"|"(done|stop)": ?true|response\.(completed|incomplete)|chat\.end`)
+
+// complete is the part of a reply that is whole events: one whose JSON is cut
+// says nothing yet, whatever words it already holds.
+func complete(body []byte) []byte {
+	if bytes.HasPrefix(body, []byte("[")) { // elements of an array, over many lines
+		for n := len(body); n > 0; n = bytes.LastIndexByte(body[:n-1], '}') + 1 {
+			if json.Valid(append(bytes.Clone(body[:n]), ']')) || json.Valid(body[:n]) {
+				return body[:n]
+			}
+		}
+		return nil
+	}
+	from := bytes.LastIndexByte(body, '\n') + 1
+	if json.Valid(bytes.TrimPrefix(body[from:], []byte("data:"))) {
+		return body
+	}
+	return body[:from]
+}
 
 // TestPrefixes cuts every case short after every byte, or in a short run after
 // some of them and before every line end: without a terminal reason no prefix
@@ -41,7 +60,7 @@ func TestPrefixes(t *testing.T) {
 				cut.writes = nil
 			}
 			s := replay(cut, 0, dialectOf(path))
-			reason := reasonIn.Match(all[:n]) || dialectOf(path) == "triton" && end == io.EOF && bytes.HasSuffix(all[:n], []byte("\n\n"))
+			reason := reasonIn.Match(complete(all[:n])) || dialectOf(path) == "triton" && end == io.EOF && bytes.HasSuffix(all[:n], []byte("\n\n"))
 			switch {
 			case s.res.Class.OK() && !reason:
 				t.Fatalf("%s: %d bytes without a finish reason are %s", path, n, s.res.Class)

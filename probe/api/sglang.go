@@ -79,7 +79,7 @@ func (g *generate) read(_ string, data []byte, c *chunk) bool {
 	if !ok {
 		return false
 	}
-	c.choices, c.indices, c.pieces = 1, 1, true
+	c.choices, c.indices = 1, 1
 	if !f[sglError].empty() || !f[sglMessage].empty() && !f[sglText].is && !f[sglIDs].is {
 		c.fail = failureIn(data)
 		return true
@@ -96,6 +96,9 @@ func (g *generate) read(_ string, data []byte, c *chunk) bool {
 	}
 	text, ids := g.step(f[sglText].text, f[sglIDs].raw, c.usage.completion)
 	c.say(event.Answer, text)
+	// Some versions divide the ids and repeat the text all the same: where the
+	// ids alone have shown that nothing is repeated, its text is still watched.
+	c.pieces = g.whole || g.parts && !g.counted
 	if c.usage.completion < 0 {
 		c.ids = ids
 	}

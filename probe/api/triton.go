@@ -9,7 +9,8 @@ import (
 )
 
 // triton is the generate extension of the Triton Inference Server. The model
-// stands in the path. The protocol names no reason for the end, no mark of it
+// stands in the path, as m or, where it is not the newest version that is to
+// answer, as m/versions/3. The protocol names no reason for the end, no mark of it
 // and no count: a reply is over when its body is, and its events are counted.
 type triton struct{}
 
@@ -18,7 +19,12 @@ var _ Dialect = triton{}
 func (triton) Name() string { return "triton" }
 
 func (triton) Endpoint(base, model string) string {
-	return rooted(base, "/v2/models/"+segment(model)+"/generate_stream")
+	path := "/v2/models/" + segment(model)
+	// No name of a model has a slash, for it is that of a folder.
+	if name, version, ok := strings.Cut(model, "/versions/"); ok && name != "" && version != "" {
+		path = "/v2/models/" + segment(name) + "/versions/" + segment(version)
+	}
+	return rooted(base, path+"/generate_stream")
 }
 
 func (triton) Auth(h http.Header, base, key string) { bearer(h, base, key) }
