@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -46,7 +45,7 @@ type Engine struct {
 	mode    mode
 	handler http.Handler
 	wake    chan struct{} // something is in inbox or leaving
-	busy    atomic.Int64  // goroutines that write replies
+	writes  writes
 	crashed chan struct{} // the listener has to go down until e.back
 
 	mu      sync.Mutex
@@ -90,7 +89,7 @@ func newEngine(o Options, p Profile) *Engine {
 	e := &Engine{
 		opt: o, profile: p, clock: o.Clock, prose: newProse(), truth: newTruth(o.Truth),
 		metrics: newMetrics(o.Model, p.pace.blocks, time.Now()),
-		wake:    make(chan struct{}, 1), crashed: make(chan struct{}, 1),
+		wake:    make(chan struct{}, 1), crashed: make(chan struct{}, 1), writes: writes{none: make(chan struct{}, 1)},
 	}
 	e.loaded = e.clock.Now() + int64(o.Loading)
 	if p.article {
@@ -111,9 +110,9 @@ func (e *Engine) Handler() http.Handler { return e.handler }
 // errRan says that an engine was started twice.
 var errRan = errors.New("sim: this engine has run already")
 
-// lastWrites is how many milliseconds the end of an engine waits for writes
-// that are under way.
-const lastWrites = 1000
+// lastWrites is how long the end of an engine waits for writes that are under
+// way.
+const lastWrites = time.Second
 
 // nap is the longest sleep of the decode loop: arrivals and departures are seen
 // at least this often.
@@ -146,9 +145,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}()
 	<-done
 	// A write that was under way is in the log, too: its client may have it.
-	for wait := 0; e.busy.Load() > 0 && wait < lastWrites; wait++ {
-		time.Sleep(time.Millisecond)
-	}
+	e.writes.wait(lastWrites)
 	close(stop)
 	logged.Wait()
 	return e.truth.failure()

@@ -218,7 +218,7 @@ func (e *Engine) stream(w http.ResponseWriter, r *http.Request, s *stream) {
 
 // newOut wires the sending side of a hijacked connection.
 func (e *Engine) newOut(conn net.Conn) *out {
-	o := &out{w: conn, try: tryWriter(conn), clock: e.clock, truth: e.truth, busy: &e.busy, done: make(chan struct{})}
+	o := &out{w: conn, try: tryWriter(conn), clock: e.clock, truth: e.truth, busy: &e.writes, done: make(chan struct{})}
 	o.stop = func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) } // ends the watch
 	o.late = func() { _ = conn.SetWriteDeadline(time.Now().Add(stuckLimit)) }
 	return o

@@ -32,9 +32,9 @@ type out struct {
 	try   func(b []byte) (int, error) // does not block; nil where there is no such thing
 	clock Clock
 	truth *truth
-	stop  func()        // called once when nothing more will be written
-	late  func()        // called once when bytes still wait at the end of the reply
-	busy  *atomic.Int64 // counts the goroutines that write; nil: nobody asks
+	stop  func()  // called once when nothing more will be written
+	late  func()  // called once when bytes still wait at the end of the reply
+	busy  *writes // counts the goroutines that write; nil: nobody asks
 
 	mu      sync.Mutex
 	queue   []byte
@@ -48,6 +48,36 @@ type out struct {
 	how     ending
 	err     error
 	done    chan struct{}
+}
+
+// writes counts the goroutines that write replies.
+type writes struct {
+	n    atomic.Int64
+	none chan struct{} // something is in it after the last has ended
+}
+
+func (w *writes) begin() { w.n.Add(1) }
+
+func (w *writes) end() {
+	if w.n.Add(-1) == 0 {
+		select {
+		case w.none <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// wait waits until nobody writes, at most for so long.
+func (w *writes) wait(most time.Duration) {
+	limit := time.NewTimer(most)
+	defer limit.Stop()
+	for w.n.Load() > 0 {
+		select {
+		case <-w.none:
+		case <-limit.C:
+			return
+		}
+	}
 }
 
 // send hands over the bytes of one event. m tells which token they carry; its
@@ -156,7 +186,7 @@ func (o *out) kick() {
 	}
 	o.writing = true
 	if o.busy != nil {
-		o.busy.Add(1)
+		o.busy.begin()
 	}
 	go o.drain()
 }
@@ -178,7 +208,7 @@ func (o *out) settle() {
 // drain writes what is queued, and whatever joins it meanwhile.
 func (o *out) drain() {
 	if o.busy != nil {
-		defer o.busy.Add(-1) // with the last note in the log
+		defer o.busy.end() // with the last note in the log
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
