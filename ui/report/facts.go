@@ -35,13 +35,16 @@ func facts(s *stats.Snapshot, t *stats.Target) []fact {
 	if f.Gap.N > 0 {
 		out = append(out, stallFact(f), smoothFact(f))
 	}
+	if x, ok := levelFact(t); ok {
+		out = append(out, x)
+	}
 	if x, ok := phaseFact(f); ok {
 		out = append(out, x)
 	}
 	if x, ok := servedFact(f); ok {
 		out = append(out, x)
 	}
-	return append(out, floorFact(s, f))
+	return append(out, floorFact(s, t))
 }
 
 func requestFact(s *stats.Snapshot, t *stats.Target) fact {
@@ -128,12 +131,22 @@ func sloShare(f *stats.Figures, r *stats.SLOResult) string {
 	return fmt.Sprintf("%s: %s of %s", clean(r.Expr), format.Percent(r.Attained), format.Full(r.N))
 }
 
-// scheduleFact sets what a user waited beside what the server took.
+// scheduleFact sets what a user waited beside what the server took: the same
+// requests from the instant that the schedule wanted, and from the one at which
+// they were sent.
 func scheduleFact(f *stats.Figures) (fact, bool) {
-	if f.SchedTTFT.N == 0 {
+	x := fact{label: "Schedule"}
+	for _, p := range []struct {
+		name       string
+		from, sent *stats.Figure
+	}{{"ttft", &f.SchedTTFT, &f.TTFT}, {"e2e", &f.SchedE2E, &f.E2E}} {
+		if p.from.N > 0 {
+			x.lines = append(x.lines, p.name+" from schedule: "+spread(p.from), p.name+" from sent: "+spread(p.sent))
+		}
+	}
+	if len(x.lines) == 0 {
 		return fact{}, false
 	}
-	x := fact{label: "Schedule", lines: []string{"ttft from the scheduled instant: " + spread(&f.SchedTTFT)}}
 	if f.Late.N > 0 {
 		x.lines = append(x.lines, "requests left late by "+spread(&f.Late))
 	}
@@ -230,7 +243,11 @@ func phaseFact(f *stats.Figures) (fact, bool) {
 	if attempts(f) > 0 {
 		line += "; " + format.Percent(f.Phases.Reused) + " on a used connection"
 	}
-	return fact{"Phases", []string{line}}, true
+	lines := []string{line}
+	if f.Cold > 0 && f.ColdTTFT.N > 0 {
+		lines = append(lines, plural(f.Cold, "request")+" on a new connection: ttft "+spread(&f.ColdTTFT))
+	}
+	return fact{"Phases", lines}, true
 }
 
 // servedFact sets the server's own times beside what of ours they leave open.

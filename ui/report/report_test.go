@@ -259,26 +259,3 @@ func TestTextWidth(t *testing.T) {
 		}
 	}
 }
-
-// What this client adds is said in words when it matters, and only then.
-func TestFloorInWords(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		edit func(s *stats.Snapshot, f *stats.Figures)
-		want string
-	}{
-		{"all the server's", func(*stats.Snapshot, *stats.Figures) {}, "every gap percentile shown is the server's"},
-		{"some ours", func(_ *stats.Snapshot, f *stats.Figures) { f.Gap.Q[stats.P50].Ours = true }, "a tenth or more of the gaps' p50 may be ours"},
-		{"late, left out", func(_ *stats.Snapshot, f *stats.Figures) { f.Tardy, f.Excluded = 9, 4 }, "4 of them left out: n 70,000 without, 70,004 with"},
-		{"late, kept", func(_ *stats.Snapshot, f *stats.Figures) { f.Tardy = 9 }, "9 gaps in large part ours, because read late"},
-		{"transport", func(_ *stats.Snapshot, f *stats.Figures) { f.Transport = stats.Apart{Count: 2, Longest: 26e6} }, "2 stops of new connections (their window was full) left out, the longest 26"},
-		{"suspended", func(s *stats.Snapshot, _ *stats.Figures) { s.Floor.Suspensions, s.Floor.Suspended = 1, 12e9 }, "not running 12"},
-		{"stamps of two kinds", func(s *stats.Snapshot, _ *stats.Figures) { s.Floor.ReadStreams = 19 }, "(19 of 300 streams at our read)"},
-	} {
-		s := article()
-		c.edit(s, &s.Targets[0].Session)
-		if got := strings.Join(floorFact(s, &s.Targets[0].Session).lines, "\n"); !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q is not in\n%s", c.name, c.want, got)
-		}
-	}
-}
