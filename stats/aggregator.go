@@ -133,7 +133,10 @@ func (a *Aggregator) rare(ev event.Event) {
 			}
 		}
 	case *event.Mark:
-		a.lane.mark(ev)
+		letter := a.lane.mark(ev)
+		for _, t := range a.order {
+			t.marked(ev.At, letter, oneLine(ev.Label))
+		}
 	case *event.Setting:
 		setting(&a.load, ev)
 		a.lane.put(ev.At, LaneSetting, 0, ev.Name+" "+ev.From+" → "+ev.To)
@@ -167,7 +170,9 @@ func (a *Aggregator) describe(ev *event.Target) {
 	if t == nil {
 		return
 	}
-	a.lane.state(t.info.State, ev)
+	if a.lane.state(t.info.State, ev) {
+		t.marked(ev.At, 0, "it came back")
+	}
 	if t.info.State != ev.State {
 		t.since = ev.At
 	}

@@ -24,6 +24,7 @@ func (t *target) apart(l *life, a arrival, to [2]*tally) {
 	if i := l.cell(a.event); i >= 0 {
 		l.cells.edit(i).Transport = true
 	}
+	l.trace.flag(a.event, traceTransport)
 	t.spikes.add(a.at-a.gap, Spike{
 		At: a.at, Length: a.gap, Request: l.start.Request, Slot: l.start.Slot,
 		Token: a.event, Transport: true, Of: t.receiving(),

@@ -57,6 +57,7 @@ func figure(r ranking, c *cell) Figure {
 			Mark:     sampleRule(ppm, c.N),
 			Censored: own > exact,
 			HiOpen:   u > exact,
+			LoOpen:   l == 0,
 			Lo:       values[each*i],
 			Hi:       values[each*i+2],
 		}

@@ -30,13 +30,16 @@ func (l *lane) put(at int64, k LaneKind, target uint32, text string) {
 }
 
 // mark gives each mark the next letter, and begins again after Z.
-func (l *lane) mark(ev *event.Mark) {
-	l.add(LaneEvent{At: ev.At, Kind: LaneMark, Letter: byte('A' + l.marks%26), Text: oneLine(ev.Label)})
+func (l *lane) mark(ev *event.Mark) byte {
+	letter := byte('A' + l.marks%26)
+	l.add(LaneEvent{At: ev.At, Kind: LaneMark, Letter: letter, Text: oneLine(ev.Label)})
 	l.marks++
+	return letter
 }
 
-// state notes that a target went away or came back.
-func (l *lane) state(before event.State, ev *event.Target) {
+// state notes that a target went away or came back, and tells whether it came
+// back.
+func (l *lane) state(before event.State, ev *event.Target) (back bool) {
 	answers := ev.State == event.StateLive || ev.State == event.StateWarmup ||
 		ev.State == event.StateLoading || ev.State == event.StateBusy || ev.State == event.StateLimited
 	switch {
@@ -44,7 +47,9 @@ func (l *lane) state(before event.State, ev *event.Target) {
 		l.put(ev.At, LaneDown, ev.ID, ev.Detail)
 	case before == event.StateDown && answers:
 		l.put(ev.At, LaneRestart, ev.ID, string(ev.State))
+		return true
 	}
+	return false
 }
 
 // failure is the one line that names a failed request: its status, then what

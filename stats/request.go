@@ -78,6 +78,7 @@ type life struct {
 	tpot  int64 // 0 when undefined
 
 	cells    log[Cell]
+	trace    trace
 	medianOf int   // number of events med was computed for
 	med      int64 // median gap
 }
@@ -123,6 +124,7 @@ func (l *life) take(ev *event.Token) arrival {
 	} else {
 		l.unknown++
 	}
+	l.trace.add(at-l.start.At, a, ev)
 	l.cells.add(Cell{
 		At: at, Gap: a.gap, K: ev.K, Channel: ev.Channel, Merged: a.ours, Burst: ev.Burst > 0,
 	})
@@ -243,6 +245,8 @@ func (l *life) request() Request {
 		Class: l.end.Class, Status: l.status, Message: oneLine(l.end.Message), Warmup: l.start.Warmup,
 		Gaps: l.gapSum, Merged: l.mergedSum, Buffered: l.buffered, Slot: l.start.Slot,
 		Transport: l.transportSum,
+		Wrote:     l.start.Wrote, DNS: l.start.DNS, TCP: l.start.TCP, TLS: l.start.TLS,
+		Asked: l.start.Asked, Prompt: l.start.Prompt,
 	}
 	if ttft, ok := l.ttft(); ok {
 		r.First, r.TTFT = l.first, ttft

@@ -60,6 +60,7 @@ func (t *target) enter(l *life, a arrival, tardy, stall bool, to [2]*tally) {
 	if a.k > 0 {
 		each := a.gap / a.k
 		t.d[mITL].record(a.at, each, uint64(a.k), a.gap)
+		t.compared.sample(mITL, each, uint64(a.k), a.gap)
 		t.judgeOwn(l, mITL, each, uint64(a.k), false, to)
 	}
 	if !stall && t.history.stutters(a.at-a.gap, a.gap, t.d[mGap]) {
@@ -73,6 +74,7 @@ func (t *target) enter(l *life, a arrival, tardy, stall bool, to [2]*tally) {
 		if i := l.cell(a.event); i >= 0 {
 			l.cells.edit(i).Stall = true
 		}
+		l.trace.flag(a.event, traceStall)
 	}
 }
 
@@ -80,8 +82,10 @@ func (t *target) enter(l *life, a arrival, tardy, stall bool, to [2]*tally) {
 func (t *target) gap(l *life, at, v int64, censored bool, to [2]*tally) {
 	if censored {
 		t.d[mGap].censor(at, v)
+		t.compared.censor(mGap, v)
 	} else {
 		t.d[mGap].record(at, v, 1, v)
+		t.compared.sample(mGap, v, 1, v)
 	}
 	t.judgeOwn(l, mGap, v, 1, censored, to)
 	if c := t.series.At(at); c != nil {
@@ -116,6 +120,7 @@ func (t *target) stall(l *life, length int64, to [2]*tally) {
 // finish closes a request. What had been recorded of it stays, however it ends:
 // the gaps before an error happened.
 func (t *target) finish(l *life, ev *event.End) {
+	t.compared.of = l.start.At
 	if t.slots[l.start.Slot] == l {
 		t.flying--
 	}
@@ -137,6 +142,7 @@ func (t *target) finish(l *life, ev *event.End) {
 	}
 	r := l.request()
 	t.recent.add(r)
+	t.traces.add(l, r)
 	if ev.Class == event.Aborted {
 		return
 	}
@@ -185,6 +191,7 @@ func (t *target) close(l *life, ev *event.End) {
 	}
 	t.served(l, ev, at, to)
 	t.endings(l, ev, to)
+	t.compared.ended(ev.Class, l.counted)
 	t.column(ev, at)
 }
 
@@ -285,6 +292,7 @@ func (t *target) censored(l *life, ev *event.End, at int64, to [2]*tally) {
 
 func (t *target) censor(m metric, at, v int64, to [2]*tally) {
 	t.d[m].censor(at, v)
+	t.compared.censor(m, v)
 	for _, y := range to {
 		t.levels.judge(m, v, 1, true, y.slo)
 	}

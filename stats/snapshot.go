@@ -56,6 +56,12 @@ type Target struct {
 	// RTT is the smoothed round trip of the newest connection and RTTMin the least
 	// of the session, ns; 0 where nobody can tell.
 	RTT, RTTMin int64
+	// Marked compares the time since the newest mark with the time before it; nil
+	// while there is no mark.
+	Marked *Marked
+	// Traces are the requests that can be looked into gap by gap: those in flight,
+	// the newest finished ones, and those of Worst.
+	Traces *Traces
 	// Floor is the snapshot's own, so that a reading can say what is ours.
 	Floor *Floor
 }
@@ -167,6 +173,8 @@ type Quantile struct {
 	Lo, Hi   int64 // 95 % confidence interval from order statistics, ns
 	// HiOpen: there is no finite upper bound below the maximum at this n.
 	HiOpen bool
+	// LoOpen: nor is there a lower one above the minimum.
+	LoOpen bool
 	// Ours: this client's own part, the P99 of the floor, is a tenth of Value or
 	// more, so that it cannot be called the server's.
 	Ours bool
@@ -315,6 +323,9 @@ type Request struct {
 	Message           string
 	Warmup            bool
 	Slot              uint32
+	Wrote             int64 // time needed to write the request, ns; 0 when not known
+	DNS, TCP, TLS     int64 // before Sent, ns; 0 on a used connection
+	Asked, Prompt     int   // output tokens asked for, prompt tokens aimed at
 	Gaps              int64 // Σ of all gaps, ns, merged ones too: E2E = TTFT + Gaps
 	Merged            int64 // Σ of the merged ones
 	Buffered          bool  // the reply was handed over whole

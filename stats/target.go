@@ -55,18 +55,20 @@ type target struct {
 	pauses *pauses // shared by all targets
 	lane   *lane
 
-	d       [nMetrics]*dist
-	book    *ledger
-	stand   standing
-	history history
-	spikes  spikes
-	level   detector
-	shifts  log[Shift]
-	series  *Series
-	dots    log[Dot]
-	recent  log[Request]
-	slots   map[uint32]*life
-	flying  int
+	d        [nMetrics]*dist
+	book     *ledger
+	stand    standing
+	history  history
+	spikes   spikes
+	level    detector
+	shifts   log[Shift]
+	series   *Series
+	dots     log[Dot]
+	recent   log[Request]
+	slots    map[uint32]*life
+	flying   int
+	compared sinceMark
+	traces   traces
 
 	measured bool  // a request that is not for warm-up was sent,
 	first    int64 // and this is when
@@ -103,6 +105,7 @@ func newTarget(id uint32, c *Config, l *levels) *target {
 func (t *target) sample(m metric, at, v int64, to [2]*tally) {
 	v = max(v, 0)
 	t.d[m].record(at, v, 1, v)
+	t.compared.sample(m, v, 1, v)
 	for _, y := range to {
 		t.levels.judge(m, v, 1, false, y.slo)
 	}
@@ -123,6 +126,7 @@ func (t *target) begin(l *life) (lost *life) {
 		}
 	}
 	t.slots[s.Slot] = l
+	t.compared.of = s.At
 	t.flying++
 	if s.Warmup {
 		return lost
@@ -130,6 +134,7 @@ func (t *target) begin(l *life) (lost *life) {
 	if !t.measured {
 		t.measured, t.first = true, s.At
 	}
+	t.compared.sent()
 	to := t.book.at(s.At)
 	for _, y := range to {
 		y.sent++
@@ -173,6 +178,7 @@ func (t *target) headers(l *life, ev *event.Headers) {
 		return
 	}
 	l.headers, l.status = max(ev.At, l.start.At), ev.Status
+	t.compared.of = l.start.At
 	if l.flight.headers(ev, l.headers); ev.RTT > 0 {
 		t.rtt = ev.RTT
 		if t.rttMin == 0 || ev.RTT < t.rttMin {
@@ -187,6 +193,7 @@ func (t *target) headers(l *life, ev *event.Headers) {
 // token takes one token event: what can be said at once is counted at once; the
 // gap waits while the stream may still turn out to be buffered.
 func (t *target) token(l *life, ev *event.Token) {
+	t.compared.of = l.start.At
 	a := l.take(ev)
 	a.transport = l.flight.token(&a, ev.Bytes, func() int64 { return l.medianBefore(a.event) }) && !a.ours
 	t.count(l, a)

@@ -40,6 +40,7 @@ func (t *target) view(a *Aggregator) *Target {
 		Worst: t.spikes.view(), Streams: make([]Stream, 0, len(t.slots)),
 		LastError: t.lastError, LastErrorAt: t.lastErrorAt,
 	}
+	v.Marked, v.Traces = t.compared.view(a.now), t.traces.view(t)
 	for _, l := range t.slots {
 		v.Streams = append(v.Streams, l.stream())
 	}
@@ -185,5 +186,6 @@ func (t *target) resetSession() {
 		d.resetSession()
 	}
 	t.book.resetSession()
+	t.compared = sinceMark{}
 	t.spikes = spikes{}
 }

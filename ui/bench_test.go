@@ -91,11 +91,16 @@ func TestBytesToTheTerminal(t *testing.T) {
 		secs  int
 	}{
 		{"local, overview", Config{}, 120, 40, overview, 40e3, 12},
+		{"local, tail", Config{}, 120, 40, tail, 40e3, 12},
 		{"local, words", Config{}, 120, 40, words, 40e3, 12},
+		{"local, requests", Config{}, 120, 40, requests, 40e3, 12},
 		{"ssh, overview", Config{Env: ssh}, 120, 40, overview, 12e3, 12},
+		{"ssh, tail", Config{Env: ssh}, 120, 40, tail, 12e3, 12},
+		{"ssh, requests", Config{Env: ssh}, 120, 40, requests, 12e3, 12},
 		{"ssh, words", Config{Env: ssh}, 120, 40, words, 12e3, 12},
 		{"ssh, 80x24", Config{Env: ssh}, 80, 24, overview, 6e3, 12},
 		{"low bandwidth, overview", Config{LowBandwidth: true}, 120, 40, overview, 1500, 60},
+		{"low bandwidth, requests", Config{LowBandwidth: true}, 120, 40, requests, 1500, 60},
 		{"low bandwidth, words", Config{LowBandwidth: true}, 120, 40, words, 1500, 60},
 	}
 	for _, c := range cases {

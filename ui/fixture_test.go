@@ -35,6 +35,9 @@ type world struct {
 	figured int64   // when the figures were computed
 	session stats.Figures
 	windows [len(stats.Windows)]stats.Figures
+	traces  []stats.Trace // of finished requests, the newest last
+	worst   []stats.Trace
+	marked  *stats.Marked
 }
 
 type sample struct {
@@ -48,6 +51,9 @@ type simStream struct {
 	left   int
 	first  int64
 	maxGap int64
+	all    []stats.Cell // of the request, none forgotten
+	stalls int
+	merged int64
 	wordAt int
 	end    int64 // of the pause after a request
 	doomed bool
@@ -149,7 +155,8 @@ func (w *world) fail(s *simStream) {
 	w.target.Dots = append(w.target.Dots, stats.Dot{At: w.now, TTFT: 5e9, Timeout: true, Class: s.Class, Request: s.Request})
 	w.lane = append(w.lane, stats.LaneEvent{At: w.now, Kind: stats.LaneError, Target: 1})
 	w.target.LastError, w.target.LastErrorAt = "timeout_first: no token within 5 s", w.now
-	w.target.Recent = append(w.target.Recent, stats.Request{ID: s.Request, Class: s.Class, Message: "no token within 5 s"})
+	r := stats.Request{ID: s.Request, Slot: s.Slot, Class: s.Class, Message: "no token within 5 s", Sent: s.Sent, End: w.now, Asked: 256, Prompt: 512}
+	w.ended(r, s)
 }
 
 func (w *world) finish(s *simStream) {
@@ -159,9 +166,7 @@ func (w *world) finish(s *simStream) {
 	e2e := s.LastAt - s.Sent
 	w.e2es = append(w.e2es, sample{w.now, e2e, false})
 	w.tpots = append(w.tpots, sample{w.now, s.TPOT, false})
-	w.target.Recent = append(w.target.Recent, stats.Request{
-		ID: s.Request, Class: s.Class, N: s.Tokens, TTFT: s.first, TPOT: s.TPOT, E2E: e2e, MaxGap: s.maxGap,
-	})
+	w.ended(w.told(s), s)
 }
 
 func (w *world) token(s *simStream) {
@@ -190,6 +195,7 @@ func (w *world) token(s *simStream) {
 	s.Tokens += int(cell.K)
 	s.Events++
 	s.Cells = append(s.Cells, cell)
+	s.all = append(s.all, cell)
 	if len(s.Cells) > 512 {
 		s.Cells = s.Cells[len(s.Cells)-512:]
 	}
@@ -212,6 +218,7 @@ func (w *world) token(s *simStream) {
 
 func (w *world) gap(s *simStream, c *stats.Column, cell *stats.Cell) {
 	if cell.Merged {
+		s.merged += cell.Gap
 		c.Ours.Add(cell.Gap)
 		w.lane = append(w.lane, stats.LaneEvent{At: w.now, Kind: stats.LaneHostStall})
 	} else {
@@ -224,6 +231,7 @@ func (w *world) gap(s *simStream, c *stats.Column, cell *stats.Cell) {
 		s.maxGap = max(s.maxGap, cell.Gap)
 	}
 	if cell.Stall {
+		s.stalls++
 		w.target.Worst = append(w.target.Worst, stats.Spike{
 			At: w.now, Length: cell.Gap, Request: s.Request, Slot: s.Slot, Token: s.Events, Merged: cell.Merged,
 			Peers: w.rng.IntN(3),
@@ -262,14 +270,20 @@ func (w *world) snapshot() *stats.Snapshot {
 		}
 	}
 	t.Session, t.Windows = w.session, w.windows
-	t.Streams = nil
+	t.Streams, t.Traces = nil, &stats.Traces{Finished: slices.Clone(w.traces), Worst: w.worst}
 	for _, s := range w.streams {
 		st := s.Stream
 		st.Cells = slices.Clone(s.Cells)
 		if st.EndAt == 0 && st.Request != 0 {
 			t.InFlight++
+			t.Traces.Running = append(t.Traces.Running, stats.NewTrace(w.told(s), true, s.all))
 		}
 		t.Streams = append(t.Streams, st)
+	}
+	if w.marked != nil {
+		m := *w.marked
+		m.After = w.figures(m.At, w.now)
+		t.Marked = &m
 	}
 	return &stats.Snapshot{
 		Seq: w.seq, Now: w.now, Wall: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC), Targets: []*stats.Target{&t},
@@ -343,6 +357,7 @@ func figure(all []sample, from int64) stats.Figure {
 	for i, q := range stats.Quantiles {
 		k := max(int(math.Ceil(q*float64(len(v))-1e-9)), 1)
 		f.Q[i].Value, f.Q[i].Censored = v[k-1].v, v[k-1].censored
+		f.Q[i].Lo, f.Q[i].Hi, f.Q[i].HiOpen = interval(v, k, q)
 		switch n := float64(len(v)) * (1 - q); {
 		case n >= 10-1e-9:
 			f.Q[i].Mark = stats.MarkOK

@@ -15,26 +15,32 @@ const chartGutter = chart.Gutter
 // frame is what the panes read while they draw. It is made anew for every
 // drawing and holds nothing that changes under it.
 type frame struct {
-	s      *stats.Snapshot
-	t      *stats.Target  // never nil
-	f      *stats.Figures // of the window shown
-	window int            // index into stats.Windows
-	which  int            // index of the target
-	zoom   int64          // ns per chart column
-	end    int64          // the newest instant the charts show
-	cols   []stats.Column
-	span   chart.Span
-	lim    chart.Limits
-	over   int64 // the service level of gaps, or where they are felt, ns
-	glyphs chart.Glyphs
-	axes   *axes
-	text   bool          // show the words of a stream
-	age    time.Duration // since the viewer last saw anything new
-	ended  string        // how the probe ended, "" while it runs
-	scene  Scene         // of the demo
-	frozen *frozen       // nil while live
-	stop   bool          // the operator asked to quit
-	rate   int64         // bytes per second written to the terminal
+	s        *stats.Snapshot
+	t        *stats.Target  // never nil
+	f        *stats.Figures // of the window shown
+	window   int            // index into stats.Windows
+	which    int            // index of the target
+	zoom     int64          // ns per chart column
+	end      int64          // the newest instant the charts show
+	cols     []stats.Column
+	span     chart.Span
+	lim      chart.Limits
+	over     int64 // the service level of gaps, or where they are felt, ns
+	back     int64 // how far the charts stay behind the newest column, ns
+	cursor   cursor
+	spike    *stats.Spike // the chosen one, nil for none
+	spikeAt  string
+	straight bool
+	compared *comparison // nil for none
+	glyphs   chart.Glyphs
+	axes     *axes
+	text     bool          // show the words of a stream
+	age      time.Duration // since the viewer last saw anything new
+	ended    string        // how the probe ended, "" while it runs
+	scene    Scene         // of the demo
+	frozen   *frozen       // nil while live
+	stop     bool          // the operator asked to quit
+	rate     int64         // bytes per second written to the terminal
 }
 
 // frozen is a view held still.
@@ -103,6 +109,7 @@ func limitOf(f *stats.Figures, metric string) int64 {
 // fit updates the axes for what is about to be drawn.
 func (a *axes) fit(fr *frame, heatRows int) {
 	at := fr.end
+	a.gap.Straight, a.ttft.Straight = fr.straight, fr.straight
 	lo, hi := chart.GapRange(fr.cols)
 	if lo == 0 { // nothing yet: show where gaps usually are
 		lo, hi = 8e6, 1e9
@@ -127,7 +134,7 @@ func (a *axes) fit(fr *frame, heatRows int) {
 	if heatRows > 0 {
 		a.heat = a.heat.Fit(fr.cols, heatRows, at)
 	}
-	if lo, hi := chart.CurveRange(chart.Curve(&fr.f.Gap), chart.Curve(&fr.t.Session.Gap)); lo > 0 {
+	if lo, hi := chart.CurveRange(curves(fr)...); lo > 0 {
 		a.curve = a.curve.Fit(lo, hi, at)
 	}
 }

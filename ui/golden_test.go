@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,8 @@ func screenOf(m *model, w, h int, v view) string {
 	return m.View().Content
 }
 
+var viewNames = map[view]string{overview: "overview", tail: "tail", words: "words", requests: "requests", client: "client"}
+
 func TestGoldens(t *testing.T) {
 	s := busy()
 	sizes := []struct {
@@ -110,11 +113,31 @@ func TestGoldens(t *testing.T) {
 	}
 	for _, size := range sizes {
 		for _, look := range looks {
-			for _, v := range []view{overview, tail, words, client} {
-				name := size.name + "-" + look.name + "-" + map[view]string{overview: "overview", tail: "tail", words: "words", client: "client"}[v] + ".txt"
+			for _, v := range []view{overview, tail, words, requests, client} {
+				name := size.name + "-" + look.name + "-" + viewNames[v] + ".txt"
 				t.Run(name, func(t *testing.T) {
 					golden(t, name, screenOf(still(s, look.cfg), size.w, size.h, v)+"\n")
 				})
+			}
+		}
+	}
+}
+
+// A theme changes colours and attributes, and not one character: what light and
+// mono show is what the dark goldens hold. How they look is kept at one size.
+func TestThemesShowTheSame(t *testing.T) {
+	s := busy()
+	for _, v := range []view{overview, tail, words, requests, client} {
+		for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 50}, {60, 15}, {40, 8}} {
+			want := stripSGR(screenOf(still(s, Config{Theme: "dark", Glyphs: "block"}), size[0], size[1], v))
+			for _, theme := range []string{"light", "mono", "contrast"} {
+				got := screenOf(still(s, Config{Theme: theme, Glyphs: "block"}), size[0], size[1], v)
+				if text := stripSGR(got); text != want {
+					t.Errorf("%s, view %d, %v: %s", theme, v, size, firstDifference(want, text))
+				}
+				if size[0] == 80 && theme != "contrast" {
+					golden(t, "80x24-"+theme+"-"+viewNames[v]+".txt", got+"\n")
+				}
 			}
 		}
 	}
@@ -145,6 +168,30 @@ func TestGoldenStates(t *testing.T) {
 		{"done", func(s *stats.Snapshot, m *model) { s.Finished = &event.Finished{Complete: true, Reason: "duration"} }},
 		{"no-text", func(s *stats.Snapshot, m *model) { m.text = false }},
 		{"help", func(s *stats.Snapshot, m *model) { m.help = true }},
+		{"compared", func(s *stats.Snapshot, m *model) { *s = *changed() }},
+		{"cursor", func(s *stats.Snapshot, m *model) {
+			screenOf(m, 80, 24, overview)
+			m.put(93e9)
+		}},
+		{"past", func(s *stats.Snapshot, m *model) {
+			screenOf(m, 80, 24, overview)
+			press(m, "home", "home")
+		}},
+		{"spike", func(s *stats.Snapshot, m *model) {
+			screenOf(m, 80, 24, overview)
+			press(m, "n", "n")
+		}},
+		{"linear", func(s *stats.Snapshot, m *model) { m.straight = true }},
+		{"filter", func(s *stats.Snapshot, m *model) {
+			press(m, "/")
+			typed(m, "gap>500 tok>99 x")
+			press(m, "enter")
+		}},
+		{"filtered", func(s *stats.Snapshot, m *model) {
+			press(m, "/")
+			typed(m, "gap>500 tok>99")
+			press(m, "enter", "s", "down")
+		}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -152,10 +199,34 @@ func TestGoldenStates(t *testing.T) {
 			m := still(s, mono)
 			c.edit(s, m)
 			v := overview
-			if c.name == "no-text" {
+			switch c.name {
+			case "no-text":
 				v = words
+			case "filter", "filtered":
+				v = requests
 			}
 			golden(t, "state-"+c.name+".txt", screenOf(m, 80, 24, v)+"\n")
 		})
+	}
+}
+
+// One request, at every size and in every look.
+func TestGoldenRequest(t *testing.T) {
+	s := busy()
+	id := uint64(0)
+	for _, r := range s.Targets[0].Traces.Finished {
+		if r.Stalls > 0 {
+			id = r.ID
+		}
+	}
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 50}, {60, 15}, {40, 8}} {
+		for look, cfg := range map[string]Config{
+			"dark": {Theme: "dark", Glyphs: "block"}, "ascii": {Env: vars("NO_COLOR", "1", "LC_ALL", "C", "TERM", "xterm")},
+		} {
+			m := still(s, cfg)
+			m.openRequest(id)
+			name := strconv.Itoa(size[0]) + "x" + strconv.Itoa(size[1]) + "-" + look + "-request.txt"
+			golden(t, name, screenOf(m, size[0], size[1], requests)+"\n")
+		}
 	}
 }

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"image"
-	"strings"
 
 	"teapot/ui/chart"
 )
@@ -21,6 +20,7 @@ func helpLines(k *keyMap) [][2]string {
 		[2]string{">30s", "it lies among the timeouts: at least this"},
 		[2]string{"× ▼ A", "on the event row: error or timeout, this host stalled, a mark"},
 		[2]string{"↓ ↑ s !", "target went away, came back, setting changed, events dropped"},
+		[2]string{"▲ ▼ ≈", "longer, shorter, or no more than chance: whether 95 % intervals overlap"},
 		[2]string{"‖812ms‖", "a stall, where it happened"},
 		[2]string{"□", "caused by this client, left out of the percentiles"},
 		[2]string{"_", "an underlined cell of a strip held several tokens"},
@@ -34,15 +34,11 @@ const helpKeyW = 11
 func wrapHelp(lines [][2]string, w int) [][2]string {
 	var out [][2]string
 	for _, l := range lines {
-		name, row := l[0], ""
-		for _, word := range strings.Fields(l[1]) {
-			if row != "" && chart.Width(row)+1+chart.Width(word) > w {
-				out = append(out, [2]string{name, row})
-				name, row = "", ""
-			}
-			row = strings.TrimPrefix(row+" "+word, " ")
+		name := l[0]
+		for _, row := range wrap(l[1], w) {
+			out = append(out, [2]string{name, row})
+			name = ""
 		}
-		out = append(out, [2]string{name, row})
 	}
 	return out
 }

@@ -22,6 +22,18 @@ func press(m *model, keys ...string) tea.Cmd {
 			msg = tea.KeyPressMsg{Code: tea.KeyTab}
 		case "esc":
 			msg = tea.KeyPressMsg{Code: tea.KeyEscape}
+		case "enter":
+			msg = tea.KeyPressMsg{Code: tea.KeyEnter}
+		case "backspace":
+			msg = tea.KeyPressMsg{Code: tea.KeyBackspace}
+		case "left", "right", "up", "down", "home", "end", "shift+left", "shift+right":
+			name, shift := strings.CutPrefix(k, "shift+")
+			msg = tea.KeyPressMsg{Code: map[string]rune{
+				"left": tea.KeyLeft, "right": tea.KeyRight, "up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd,
+			}[name]}
+			if shift {
+				msg.Mod = tea.ModShift
+			}
 		case "pgdown":
 			msg = tea.KeyPressMsg{Code: tea.KeyPgDown}
 		case "pgup":
@@ -41,21 +53,15 @@ func TestKeys(t *testing.T) {
 	m := still(busy(), Config{Control: func(event.Control) {}})
 	m.do = func(c event.Control) { did = append(did, c.Do) }
 	screenOf(m, 80, 24, overview)
-	press(m, "3")
-	if m.view != words {
-		t.Error("3 does not show the words")
+	for _, v := range []view{tail, words, requests, client, overview} {
+		if press(m, "tab"); m.view != v {
+			t.Errorf("tab leads to view %d, not to %d", m.view, v)
+		}
 	}
-	press(m, "tab")
-	if m.view != client {
-		t.Error("tab does not lead on to this client")
-	}
-	press(m, "tab")
-	if m.view != overview {
-		t.Error("tab does not lead back")
-	}
-	press(m, "tab")
-	if m.view != tail {
-		t.Error("tab does not lead on to the tail")
+	for k, v := range map[string]view{"1": overview, "2": tail, "3": words, "4": requests} {
+		if press(m, k); m.view != v {
+			t.Errorf("%s shows view %d", k, m.view)
+		}
 	}
 	press(m, "5")
 	if m.view != client {

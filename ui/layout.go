@@ -12,6 +12,7 @@ const (
 	overview view = 1
 	tail     view = 2
 	words    view = 3
+	requests view = 4
 	client   view = 5
 )
 
@@ -39,6 +40,7 @@ type plan struct {
 	talk                image.Rectangle // the newest stream's words
 	keys                image.Rectangle
 
+	list, inspect image.Rectangle // the requests, and one of them
 	ruler, smooth image.Rectangle // of the words view
 	panes         []image.Rectangle
 
@@ -57,14 +59,23 @@ func rect(x, y, w, h int) image.Rectangle {
 	return image.Rect(x, y, x+w, y+h)
 }
 
+// shape is what a layout depends on beside size and view.
+type shape struct {
+	streams  int
+	compared bool // figures show their change
+	open     bool // one request is looked into
+}
+
 // layout places the panes on a terminal of w by h. The last column stays free.
-func layout(w, h int, v view, streams int) plan {
+func layout(w, h int, v view, s shape) plan {
 	p := plan{w: max(w, 0), h: max(h, 0)}
-	streams = max(streams, 1)
+	streams := max(s.streams, 1)
 	switch {
 	case w <= 1 || h <= 0:
 	case w < leastW || h < leastH:
 		p.oneLine = rect(0, 0, w-1, 1)
+	case s.open || v == requests:
+		p.layRequests(w-1, h, s.open)
 	case v == words:
 		p.layWords(w-1, h, streams)
 	case v == client:
@@ -72,9 +83,9 @@ func layout(w, h int, v view, streams int) plan {
 	case v == tail:
 		p.layTail(w-1, h)
 	case w >= 110 && h >= 32:
-		p.layWide(w-1, h, streams)
+		p.layWide(w-1, h, streams, s.compared)
 	default:
-		p.layCompact(w-1, h, streams)
+		p.layCompact(w-1, h, streams, s.compared)
 	}
 	return p
 }
@@ -96,10 +107,13 @@ const tableRows = 6
 
 // layCompact is one column. What is short of room goes in this order: streams,
 // the TTFT chart, the gap chart, the SLO line. Title and table stay.
-func (p *plan) layCompact(w, h, streams int) {
+func (p *plan) layCompact(w, h, streams int, compared bool) {
 	s := share{left: h}
 	title, table, keys := s.take(1), s.take(tableRows), s.take(1)
 	slo, worst := s.take(1), s.take(1)
+	if compared && s.left >= 9 { // the gap chart goes before the changes
+		table += s.take(tableHeight(false, false, true) - tableRows)
+	}
 	gap := s.take(5) // heading, three rows, time axis
 	axis := min(gap, 1)
 	gap -= axis
@@ -160,7 +174,7 @@ const (
 // layWide has charts on the left, the table and what belongs to it on the
 // right, from 170 columns and 44 rows up in two columns, and the streams along
 // the bottom.
-func (p *plan) layWide(w, h, streams int) {
+func (p *plan) layWide(w, h, streams int, compared bool) {
 	p.wide = true
 	strips := 1 + min(streams, 6)
 	talk := 1
@@ -185,7 +199,7 @@ func (p *plan) layWide(w, h, streams int) {
 	p.plotW = left - chartGutter
 	p.layCharts(left, top, body)
 	p.bars = []int{left}
-	p.laySide(left+1, side, top, body, three)
+	p.laySide(left+1, side, top, body, three, compared)
 	if list > 0 {
 		p.bars = append(p.bars, left+1+side)
 		p.layList(left+1+side+1, list, top, body)
@@ -220,18 +234,14 @@ func (p *plan) layCharts(w, y, rows int) {
 
 // laySide stacks the table, the split of TTFT, the nines curve and, where there
 // is no third column, the worst gaps.
-func (p *plan) laySide(x, w, y, rows int, roomy bool) {
+func (p *plan) laySide(x, w, y, rows int, roomy, compared bool) {
 	next := func(n int) image.Rectangle {
 		n = min(n, rows)
 		r := rect(x, y, w, n)
 		y, rows = y+n, rows-n
 		return r
 	}
-	table := 10
-	if roomy {
-		table = 12
-	}
-	p.table = next(table)
+	p.table = next(tableHeight(true, roomy, compared))
 	split := 3
 	if roomy {
 		split = 7
@@ -255,78 +265,4 @@ func (p *plan) layList(x, w, y, rows int) {
 	worst := rows / 2
 	p.worst = rect(x, y, w, worst)
 	p.recent = rect(x, y+worst, w, rows-worst)
-}
-
-// layClient lists what this client adds, above the gaps that it struck.
-func (p *plan) layClient(w, h int) {
-	s := share{left: h}
-	title, keys := s.take(1), s.take(1)
-	slo := s.take(1)
-	floor := s.take(min(s.left, floorHeight(w)))
-	gap, lane, axis := 0, 0, 0
-	if s.left >= 6 {
-		lane, axis = s.take(1), s.take(1)
-		gap = s.take(min(s.left, 16))
-	}
-	floor += s.take(s.left)
-	p.plotW = w - chartGutter
-	y := 0
-	next := func(rows int) image.Rectangle {
-		r := rect(0, y, w, rows)
-		y += rows
-		return r
-	}
-	p.title, p.slo, p.floor = next(title), next(slo), next(floor)
-	p.gap, p.lane, p.axis = next(gap), next(lane), next(axis)
-	p.keys = rect(0, h-keys, w, keys)
-}
-
-// layWords shows one, two or four streams side by side, or four as two by two.
-func (p *plan) layWords(w, h, streams int) {
-	s := share{left: h}
-	title, keys := s.take(1), s.take(1)
-	slo, ruler, smooth := 0, 0, 0
-	if h >= 12 {
-		slo, smooth = s.take(1), s.take(1)
-	}
-	if h >= 14 {
-		ruler = s.take(2)
-	}
-	if h >= 20 {
-		ruler += s.take(1)
-	}
-	body := s.left
-	cols, rows := paneGrid(w, body, streams)
-	p.title, p.slo = rect(0, 0, w, title), rect(0, title, w, slo)
-	y := title + slo
-	p.ruler = rect(0, y, w, ruler)
-	y += ruler
-	for r := range rows {
-		y0, y1 := y+body*r/rows, y+body*(r+1)/rows
-		for c := range cols {
-			x0, x1 := (w+1)*c/cols, (w+1)*(c+1)/cols-1
-			p.panes = append(p.panes, rect(x0, y0, x1-x0, y1-y0))
-			if r == 0 && c > 0 {
-				p.bars = append(p.bars, x0-1)
-			}
-		}
-	}
-	p.smooth = rect(0, h-keys-smooth, w, smooth)
-	p.keys = rect(0, h-keys, w, keys)
-}
-
-// paneGrid is how many panes stand beside and above each other: each at least
-// 36 columns wide and 5 rows high.
-func paneGrid(w, h, streams int) (cols, rows int) {
-	switch {
-	case streams >= 3 && w >= 4*36 && h >= 5:
-		return 4, 1
-	case streams >= 3 && w >= 2*36 && h >= 12:
-		return 2, 2
-	case streams >= 2 && w >= 2*36:
-		return 2, 1
-	case streams >= 2 && h >= 14:
-		return 1, 2
-	}
-	return 1, 1
 }

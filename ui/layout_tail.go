@@ -1,8 +1,8 @@
 package ui
 
 // layTail is the tail at length: the heatmap over its time axis, the nines
-// curve, and the worst. They stand beside each other where there is room, and
-// else below each other; what is short of room goes in the order curve, heatmap.
+// curve beside or under it, and below both the worst with what is known of them.
+// What is short of room goes in the order curve, heatmap.
 func (p *plan) layTail(w, h int) {
 	s := share{left: h}
 	title, keys := s.take(1), s.take(1)
@@ -10,19 +10,22 @@ func (p *plan) layTail(w, h int) {
 	p.title, p.slo = rect(0, 0, w, title), rect(0, title, w, slo)
 	p.keys = rect(0, h-keys, w, keys)
 	y, body := title+slo, s.left
-	if w >= 109 && body >= 16 {
+	if w >= 109 && body >= 18 {
+		top := min(max(body*3/5, 14), 28)
 		left := w - sideW - 1
 		p.bars = []int{left}
-		p.layHeat(left, y, body)
-		curve := min(body/2, 16)
-		p.curve = rect(left+1, y, sideW, curve)
-		p.worst = rect(left+1, y+curve, sideW, body-curve)
+		p.layHeat(left, y, top)
+		p.curve = rect(left+1, y, sideW, top)
+		p.worst = rect(0, y+top, w, body-top)
 		return
 	}
-	worst := min(body, 4)
+	worst := min(body, 5)
+	if body >= 24 {
+		worst = body / 3
+	}
 	body -= worst
 	curve := 0
-	if body >= 16 {
+	if body >= 15 {
 		curve = body * 2 / 5
 	}
 	heat := body - curve

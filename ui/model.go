@@ -36,6 +36,14 @@ type model struct {
 	helpMost, helpPage   int // its greatest useful top, its rows; as drawn last
 	blurred              bool
 	scene                Scene // of the demo; none while Title is ""
+	cursor               cursor
+	spike                spikeKey // the chosen one
+	spikeAt              string   // which of how many it is
+	straight             bool     // gaps and first tokens on a linear scale
+	list                 list
+	open                 uint64 // the request looked into, 0 for none
+	bases                map[uint32]*baseline
+	dismissed            int64 // marks up to this instant are not compared with
 	message              string
 	messageTill          time.Time
 

@@ -42,7 +42,7 @@ func drawGap(a chart.Area, fr *frame) {
 	if anyOurs(fr) {
 		legend = "□ not the server's: this client's, or the transport's"
 	}
-	heading(a, "gap ms, worst per "+per(fr.zoom)+" (log)", legend)
+	heading(a, "gap ms, worst per "+per(fr.zoom)+" ("+fr.axes.gap.Word()+")", legend)
 	b := below(a)
 	chart.Worst(plot(b, fr.axes.gap.Labels(b.H())), fr.cols, fr.axes.gap, fr.lim, fr.glyphs)
 }
@@ -66,7 +66,7 @@ func drawTTFT(a chart.Area, fr *frame) {
 		chart.Strip(a.Sub(chartGutter, 0, a.W()-chartGutter, 1), fr.cols, fr.axes.ttft, limit)
 		return
 	}
-	heading(a, "ttft ms: one dot per request (log)", "× timeout, at the top")
+	heading(a, "ttft ms: one dot per request ("+fr.axes.ttft.Word()+")", "× timeout, at the top")
 	b := below(a)
 	chart.Dots(plot(b, fr.axes.ttft.Labels(b.H())), fr.t.Dots, fr.span, fr.axes.ttft, limit)
 }
@@ -101,7 +101,7 @@ func drawLane(a chart.Area, fr *frame) {
 
 // drawAxis draws the time axis.
 func drawAxis(a chart.Area, fr *frame) {
-	chart.TimeAxis(a.Sub(chartGutter, 0, a.W()-chartGutter, 1), fr.span, fr.s.Wall)
+	chart.TimeAxis(a.Sub(chartGutter, 0, a.W()-chartGutter, 1), fr.span, fr.s.Wall, fr.back)
 }
 
 // drawBars draws the vertical lines between the columns of a layout.

@@ -24,7 +24,7 @@ func TestScenesOfTheDemo(t *testing.T) {
 			t.Fatal("S plays nothing")
 		}
 		m.Update(cmd())
-		for _, v := range []view{overview, tail, words, client} {
+		for _, v := range []view{overview, tail, words, requests, client} {
 			if text := screenOf(m, 80, 24, v); !strings.Contains(text, s.Title) || !strings.Contains(text, s.Look) {
 				t.Errorf("view %d does not show scene %q:\n%s", v, s.Title, text)
 			}

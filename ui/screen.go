@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"image"
 	"strconv"
 	"strings"
 
@@ -41,7 +42,13 @@ func (m *model) frameFor() *frame {
 	if fr.over = limitOf(fr.f, "gap"); fr.over == 0 {
 		fr.over = feltInstant
 	}
+	m.hold()
 	fr.end = max(m.snap.Now/1e9*1e9, fr.zoom) - 1
+	if last := m.lastColumn(); last < m.liveColumn() {
+		fr.end, fr.back = (last+1)*fr.zoom-1, (m.liveColumn()-last)*fr.zoom
+	}
+	fr.cursor, fr.straight, fr.compared = m.cursor, m.straight, m.comparison(t)
+	fr.spike, fr.spikeAt = findSpike(t, m.spike), m.spikeAt
 	fr.cols = columns(t, fr.end, fr.zoom, m.plan.plotW)
 	fr.span = chart.SpanOf(fr.cols, fr.zoom)
 	if m.axes[t.Info.ID] == nil {
@@ -72,7 +79,7 @@ func (m *model) streamCount() int {
 
 // draw brings the grid up to date.
 func (m *model) draw() {
-	p := layout(m.w, m.h, m.view, m.streamCount())
+	p := layout(m.w, m.h, m.view, shape{m.streamCount(), m.comparison(m.shown()) != nil, m.open != 0})
 	if m.grid == nil || m.grid.W != p.w || m.grid.H != p.h || m.dirty&dirtyLayout != 0 || !m.plan.same(&p) {
 		m.grid = chart.NewGrid(p.w, p.h)
 		m.dirty = dirtyAll
@@ -87,7 +94,7 @@ func (m *model) draw() {
 		a := m.grid.Area(p.oneLine)
 		a.Clear()
 		drawOneLine(a, fr)
-	case m.view == words:
+	case m.view == words && m.open == 0:
 		m.drawWordsView(fr)
 	default:
 		m.drawOverview(fr)
@@ -126,7 +133,9 @@ func (m *model) drawOverview(fr *frame) {
 				drawWorst(a, fr)
 			}
 		}},
-		{dirtyNumbers, m.grid.Area(p.keys), func(a chart.Area) { drawKeys(a, &m.keys, m.message, m.messageRole()) }},
+		{dirtyNumbers, m.grid.Area(p.list), func(a chart.Area) { drawRequests(a, fr, &m.list) }},
+		{dirtyNumbers, m.grid.Area(p.inspect), func(a chart.Area) { drawInspect(a, fr, m.open) }},
+		{dirtyNumbers, m.grid.Area(p.keys), func(a chart.Area) { m.drawBottom(a, fr) }},
 		{dirtyCharts, m.grid.Area(p.heat), func(a chart.Area) { drawHeat(a, fr) }},
 		{dirtyCharts, m.grid.Area(p.gap), func(a chart.Area) { drawGap(a, fr) }},
 		{dirtyCharts, m.grid.Area(p.ttft), func(a chart.Area) { drawTTFT(a, fr) }},
@@ -141,6 +150,30 @@ func (m *model) drawOverview(fr *frame) {
 		if m.dirty&d.bit != 0 && d.area.H() > 0 && d.area.W() > 0 {
 			d.area.Clear()
 			d.draw(d.area)
+		}
+	}
+	if m.dirty&dirtyCharts != 0 {
+		m.drawCursors(fr)
+	}
+}
+
+// drawCursors draws the cursor through all charts on the time axis.
+func (m *model) drawCursors(fr *frame) {
+	p := &m.plan
+	for _, r := range [...]image.Rectangle{p.heat, p.gap, p.ttft, p.over, p.speed, p.lane} {
+		a := m.grid.Area(r)
+		if a.H() > 1 {
+			a = below(a)
+		}
+		drawCursor(a.Sub(chartGutter, 0, a.W()-chartGutter, a.H()), fr)
+	}
+	if x := fr.cursorColumn(); x >= 0 {
+		a := m.grid.Area(p.axis)
+		x += a.W() - fr.span.N
+		if c := a.Cell(x, 0); c.Rune > ' ' { // a time of day stays whole
+			a.Set(x, 0, c.Rune, c.Role|chart.Reverse)
+		} else {
+			a.Set(x, 0, '▲', chart.Info)
 		}
 	}
 }
@@ -159,7 +192,7 @@ func (m *model) drawWordsView(fr *frame) {
 			{m.grid.Area(p.slo), func(a chart.Area) { drawSLO(a, fr) }},
 			{m.grid.Area(p.ruler), func(a chart.Area) { drawRuler(a, fr) }},
 			{m.grid.Area(p.smooth), func(a chart.Area) { drawSmoothLine(a, fr) }},
-			{m.grid.Area(p.keys), func(a chart.Area) { drawKeys(a, &m.keys, m.message, m.messageRole()) }},
+			{m.grid.Area(p.keys), func(a chart.Area) { m.drawBottom(a, fr) }},
 		} {
 			if d.area.H() > 0 {
 				d.area.Clear()

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"image"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 func (p *plan) rects() []image.Rectangle {
 	out := []image.Rectangle{
 		p.oneLine, p.title, p.slo, p.table, p.heat, p.gap, p.ttft, p.over, p.speed, p.lane, p.axis, p.split, p.curve,
-		p.worst, p.recent, p.health, p.streams, p.talk, p.keys, p.ruler, p.smooth,
+		p.worst, p.recent, p.health, p.streams, p.talk, p.keys, p.ruler, p.smooth, p.list, p.inspect, p.floor,
 	}
 	return append(out, p.panes...)
 }
@@ -26,8 +27,8 @@ func (p *plan) rects() []image.Rectangle {
 func TestPanesStayApart(t *testing.T) {
 	for w := 0; w <= 400; w += 3 {
 		for h := 0; h <= 120; h++ {
-			for _, v := range []view{overview, tail, words, client} {
-				p := layout(w, h, v, 1+(w+h)%9)
+			for _, v := range []view{overview, tail, words, requests, client} {
+				p := layout(w, h, v, shape{1 + (w+h)%9, w%2 == 0, (w+h)%5 == 0})
 				inside := image.Rect(0, 0, max(w-1, 0), h)
 				rs := p.rects()
 				for i, a := range rs {
@@ -62,14 +63,14 @@ func TestWhatGoesWhenItIsShort(t *testing.T) {
 		24: "title slo table gap ttft streams worst keys", 18: "title slo table gap ttft worst keys",
 		15: "title slo table gap worst keys", 12: "title slo table worst keys", 9: "title slo table keys", 8: "title table keys",
 	} {
-		if got := has(layout(80, h, overview, 4)); got != want {
+		if got := has(layout(80, h, overview, shape{streams: 4})); got != want {
 			t.Errorf("%d rows: %s", h, got)
 		}
 	}
 }
 
 func TestNoSizeOverflows(t *testing.T) {
-	snaps := []*stats.Snapshot{busy(), empty(), func() *stats.Snapshot { w := newWorld(1, 1); w.noText = true; w.run(9e9); return w.snapshot() }()}
+	snaps := []*stats.Snapshot{busy(), changed(), empty(), func() *stats.Snapshot { w := newWorld(1, 1); w.noText = true; w.run(9e9); return w.snapshot() }()}
 	env := [][]string{{"LANG", "C.UTF-8", "TERM", "xterm"}, {"LC_ALL", "C", "NO_COLOR", "1"}}
 	rapid.Check(t, func(t *rapid.T) {
 		w, h := rapid.IntRange(1, 400).Draw(t, "w"), rapid.IntRange(1, 120).Draw(t, "h")
@@ -77,7 +78,8 @@ func TestNoSizeOverflows(t *testing.T) {
 		m := still(rapid.SampledFrom(snaps).Draw(t, "snapshot"), Config{Env: vars(env[e]...)})
 		m.help = rapid.IntRange(0, 9).Draw(t, "help") == 0
 		m.zoom = rapid.IntRange(0, len(zooms)-1).Draw(t, "zoom")
-		v := rapid.SampledFrom([]view{overview, tail, words, client}).Draw(t, "view")
+		handle(t, m, w, h)
+		v := rapid.SampledFrom([]view{overview, tail, words, requests, client}).Draw(t, "view")
 		out := screenOf(m, w, h, v)
 		lines := strings.Split(out, "\n")
 		if len(lines) != h {
@@ -96,6 +98,29 @@ func TestNoSizeOverflows(t *testing.T) {
 			}
 		}
 	})
+}
+
+// handle does to a screen what a person could have done before.
+func handle(t *rapid.T, m *model, w, h int) {
+	m.straight = rapid.Bool().Draw(t, "linear")
+	screenOf(m, w, h, overview)
+	if rapid.Bool().Draw(t, "cursor") {
+		m.put(rapid.Int64Range(0, 110e9).Draw(t, "at"))
+	}
+	press(m, rapid.SliceOfN(rapid.SampledFrom([]string{
+		"n", "N", "left", "right", "home", "end", "up", "down", "b", "l", "B", "s", "enter", "esc", "pgup", "pgdown",
+	}), 0, 4).Draw(t, "keys")...)
+	if rapid.IntRange(0, 3).Draw(t, "filter") == 0 {
+		press(m, "/")
+		typed(m, rapid.SampledFrom([]string{"gap>100", "gap", "status:err", "tok<10 stream:1", "日本 é"}).Draw(t, "text"))
+		if rapid.Bool().Draw(t, "enter") {
+			press(m, "enter")
+		}
+	}
+	if tr := m.shown().Traces; tr != nil && rapid.IntRange(0, 3).Draw(t, "open") == 0 {
+		all := append(slices.Clone(tr.Running), tr.Finished...)
+		m.open = rapid.SampledFrom(append(all, stats.Trace{Request: stats.Request{ID: 5}})).Draw(t, "request").ID
+	}
 }
 
 func TestNoColourMeansNone(t *testing.T) {
@@ -118,7 +143,7 @@ func TestHostileTextReachesNothing(t *testing.T) {
 	for i := range tg.Recent {
 		tg.Recent[i].Message, tg.Recent[i].Class = evil, event.ErrHTTP
 	}
-	for _, v := range []view{overview, tail, words, client} {
+	for _, v := range []view{overview, tail, words, requests, client} {
 		for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 50}, {30, 2}} {
 			m := still(s, Config{Theme: "mono"})
 			m.cfg.Ended = func() string { return evil }

@@ -101,28 +101,6 @@ func spanBar(a chart.Area, p50, p90, most int64) {
 	}
 }
 
-// drawCurve draws the nines curve of the gaps, window against session.
-func drawCurve(a chart.Area, fr *frame) {
-	heading(a, "gap curve", "─ window  ┄ session  (x = nines)")
-	b := below(a)
-	if b.H() < 3 {
-		return
-	}
-	in := plot(b.Sub(0, 0, b.W()-1, b.H()-1), fr.axes.curve.Labels(b.H()-1))
-	chart.Nines(in, chart.Curve(&fr.f.Gap), chart.Curve(&fr.t.Session.Gap), fr.axes.curve, fr.glyphs)
-	y, end := b.H()-1, 0
-	for _, m := range [...]struct {
-		p    float64
-		name string
-	}{{0.5, "50"}, {0.9, "90"}, {0.99, "99"}, {0.999, "99.9"}, {0.9999, "99.99"}} {
-		x := chartGutter + chart.CurveColumn(m.p, in.W()) - chart.Width(m.name)/2
-		x = max(min(x, b.W()-chart.Width(m.name)), chartGutter)
-		if x > end {
-			end = b.Text(x, y, m.name, chart.Dim)
-		}
-	}
-}
-
 // drawRecent lists the newest finished requests, newest first.
 func drawRecent(a chart.Area, fr *frame) {
 	heading(a, "requests, ms", "newest first")
@@ -163,6 +141,10 @@ func drawRecent(a chart.Area, fr *frame) {
 // drawHealth is the row above the keys in the wide layout: the newest error,
 // note or stall.
 func drawHealth(a chart.Area, fr *frame) {
+	if fr.spike != nil {
+		drawChosen(a, fr)
+		return
+	}
 	if e := recentError(fr); e != "" {
 		a.Text(0, 0, cut(e, a.W()), chart.Bad)
 		return

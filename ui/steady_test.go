@@ -49,7 +49,7 @@ func TestAStormOfSizesLeavesNothingStale(t *testing.T) {
 		w.run(w.now + 150e6)
 		snap = w.snapshot()
 		m.w, m.h = 1+rng.IntN(300), 1+rng.IntN(120)
-		m.view = []view{overview, tail, words, client}[rng.IntN(4)]
+		m.view = []view{overview, tail, words, requests, client}[rng.IntN(5)]
 		m.dirty = dirtyAll
 		m.Update(frameMsg(m.tick))
 		lines := strings.Split(m.View().Content, "\n")

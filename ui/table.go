@@ -16,14 +16,6 @@ type column struct {
 	cell func(r *row, w int) (string, chart.Role)
 }
 
-// row is one figure over one horizon.
-type row struct {
-	name string
-	f    *stats.Figure
-	now  int64 // the newest sample, ns; 0 for none
-	dim  bool  // a session row under its window row
-}
-
 // drop is the order in which columns go when the table is narrow; P50, P99, max
 // and n stay to the end.
 var drop = [...]string{"now", "p90", "p99.99", "p99.9"}
@@ -32,10 +24,22 @@ var drop = [...]string{"now", "p90", "p99.99", "p99.9"}
 // narrowed by one before any of them goes.
 func columnsFor(w, nameW int, now bool) []column {
 	q := func(head string, i int) column {
-		return column{head, 7, func(r *row, w int) (string, chart.Role) { return quantile(&r.f.Q[i], r.dim, w) }}
+		return column{head, 7, func(r *row, w int) (string, chart.Role) {
+			if r.before != nil {
+				return delta(&r.before.Q[i], &r.f.Q[i], w)
+			}
+			s, role := quantile(&r.f.Q[i], r.dim, w)
+			if i == stats.P99 && r.change != stats.ChangeUnknown && chart.Width(s) < w {
+				s += r.change.String()
+			}
+			return s, role
+		}}
 	}
 	cols := []column{
 		{"now", 7, func(r *row, w int) (string, chart.Role) {
+			if r.before != nil {
+				return "", chart.Dim
+			}
 			if r.now <= 0 {
 				return format.None, chart.Dim
 			}
@@ -43,6 +47,9 @@ func columnsFor(w, nameW int, now bool) []column {
 		}},
 		q("p50", stats.P50), q("p90", stats.P90), q("p99", stats.P99), q("p99.9", stats.P999), q("p99.99", stats.P9999),
 		{"max", 7, func(r *row, w int) (string, chart.Role) {
+			if r.before != nil {
+				return "", chart.Dim // the longest of two samples says nothing
+			}
 			if r.f.N == 0 {
 				return format.None, chart.Dim
 			}
@@ -119,72 +126,6 @@ func quantile(q *stats.Quantile, dim bool, w int) (string, chart.Role) {
 	return s, chart.Strong
 }
 
-// rows are the figures of the table. With session there is a row for the
-// session under each of the window's.
-func (fr *frame) rows(session, perToken bool) []row {
-	f, s := fr.f, &fr.t.Session
-	type pair struct {
-		name   string
-		win, a *stats.Figure
-		now    int64
-	}
-	pairs := []pair{
-		{"ttft", &f.TTFT, &s.TTFT, fr.lastTTFT()},
-		{"gap", &f.Gap, &s.Gap, fr.lastGap()},
-	}
-	if perToken {
-		pairs = append(pairs, pair{"itl", &f.ITL, &s.ITL, 0})
-	}
-	tpot, e2e := fr.lastRequest()
-	pairs = append(pairs, pair{"tpot", &f.TPOT, &s.TPOT, tpot}, pair{"e2e", &f.E2E, &s.E2E, e2e})
-	var out []row
-	for _, p := range pairs {
-		out = append(out, row{name: p.name, f: p.win, now: p.now, dim: fr.old()})
-		if session {
-			out = append(out, row{name: "·session", f: p.a, dim: true})
-		}
-	}
-	return out
-}
-
-// lastTTFT, lastGap and lastRequest are the newest samples of what is measured:
-// a warm-up request is not.
-func (fr *frame) lastTTFT() int64 {
-	for i := len(fr.t.Dots) - 1; i >= 0; i-- {
-		if d := &fr.t.Dots[i]; !d.Warmup && !d.Timeout && d.TTFT > 0 && !d.Class.Failed() {
-			return d.TTFT
-		}
-	}
-	return 0
-}
-
-func (fr *frame) lastGap() int64 {
-	var at, gap int64
-	for i := range fr.t.Streams {
-		c := fr.t.Streams[i].Cells
-		if n := len(c); n > 1 && c[n-1].At > at && !fr.t.Streams[i].Warmup {
-			at, gap = c[n-1].At, c[n-1].Gap
-		}
-	}
-	return gap
-}
-
-func (fr *frame) lastRequest() (tpot, e2e int64) {
-	for i := len(fr.t.Recent) - 1; i >= 0 && (tpot == 0 || e2e == 0); i-- {
-		r := &fr.t.Recent[i]
-		if r.Warmup || !r.Class.OK() {
-			continue
-		}
-		if tpot == 0 {
-			tpot = r.TPOT
-		}
-		if e2e == 0 {
-			e2e = r.E2E
-		}
-	}
-	return tpot, e2e
-}
-
 // drawTable draws the figures. In the small layout the session has one column
 // of its own at the right, its P99; in the wide one a row under each figure.
 func drawTable(a chart.Area, fr *frame, wide bool) {
@@ -207,7 +148,8 @@ func drawTable(a chart.Area, fr *frame, wide bool) {
 		a.Right(w, 0, "session p99", chart.Dim)
 	}
 	y := 1
-	rows := fr.rows(wide, wide && a.H() >= 12)
+	perToken := wide && a.H() >= tableHeight(true, true, fr.compared != nil)
+	rows := fr.rows(wide, perToken, a.H()-tableHeight(wide, perToken, false))
 	for i := range rows {
 		if y >= a.H() {
 			return
@@ -231,8 +173,10 @@ func drawTable(a chart.Area, fr *frame, wide bool) {
 		}
 		if sess > 0 {
 			a.Text(x+1, y, "│", chart.Rule)
-			s, _ := quantile(&sessionOf(fr, i).Q[stats.P99], true, 9)
-			a.Right(w, y, s, chart.Dim)
+			if r.sess != nil {
+				s, _ := quantile(&r.sess.Q[stats.P99], true, 9)
+				a.Right(w, y, s, chart.Dim)
+			}
 		}
 		y++
 	}
@@ -248,9 +192,19 @@ func fitHead(c column) string {
 	return c.head
 }
 
-func sessionOf(fr *frame, i int) *stats.Figure {
-	s := &fr.t.Session
-	return [...]*stats.Figure{&s.TTFT, &s.Gap, &s.TPOT, &s.E2E}[min(i, 3)]
+// tableHeight is how many rows the table has: a heading, the figures, the speeds.
+func tableHeight(wide, perToken, compared bool) int {
+	figures, each := 4, 1
+	if perToken {
+		figures++
+	}
+	if wide {
+		each++
+	}
+	if compared {
+		each++
+	}
+	return 2 + figures*each
 }
 
 // drawSpeed draws the row of the speeds: all streams together, then the single

@@ -103,6 +103,8 @@ func drawTitle(a chart.Area, fr *frame) {
 		{text: "err " + format.Count(f.Requests.Failed), role: errRole(f), rank: 2},
 		{text: errClasses(f), role: chart.Bad, rank: 7},
 		{text: floor, role: floorRole, rank: floorRank},
+		{text: comparedName(fr), role: chart.MarkRole, rank: 3},
+		{text: pastName(fr), role: chart.Warn, rank: 2},
 		{text: "window " + windowName(fr.window), role: chart.Plain, rank: 2},
 		{text: zoomName(fr.zoom), role: chart.Dim, rank: 6},
 	}
@@ -121,6 +123,22 @@ func names(info *event.Target) []string {
 	base := model[strings.LastIndexByte(model, '/')+1:]
 	bare, _, _ := strings.Cut(host, "/")
 	return []string{model + " @ " + host, base + " @ " + host, base + " @ " + bare, base}
+}
+
+// comparedName is what the figures are compared with.
+func comparedName(fr *frame) string {
+	if fr.compared == nil {
+		return ""
+	}
+	return fr.compared.title(fr.s.Now)
+}
+
+// pastName says that the charts do not show what happens now.
+func pastName(fr *frame) string {
+	if fr.back <= 0 {
+		return ""
+	}
+	return "charts " + format.Age(time.Duration(fr.back)) + " back"
 }
 
 func which(fr *frame) string {

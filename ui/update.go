@@ -3,7 +3,6 @@ package ui
 import (
 	"time"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"teapot/probe/event"
@@ -92,117 +91,6 @@ func (m *model) ended() string {
 	return m.cfg.Ended()
 }
 
-// press handles a key.
-func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
-	m.dirty |= dirtyNumbers
-	if key.Matches(k, m.keys.quit) {
-		return m.quit()
-	}
-	if m.asks {
-		m.answer(k)
-		return nil
-	}
-	if m.help && m.pressHelp(k) {
-		return nil
-	}
-	switch {
-	case key.Matches(k, m.keys.help):
-		m.help, m.helpTop = true, 0
-		m.dirty = dirtyAll
-	case key.Matches(k, m.keys.freeze):
-		m.freeze()
-	case key.Matches(k, m.keys.pause):
-		m.pauseProbe()
-	case key.Matches(k, m.keys.zoomIn):
-		m.setZoom(m.zoom - 1)
-	case key.Matches(k, m.keys.zoomOut):
-		m.setZoom(m.zoom + 1)
-	case key.Matches(k, m.keys.window):
-		m.window = (m.window + 1) % len(stats.Windows)
-		m.dirty = dirtyAll
-		m.say("window " + windowName(m.window))
-	case key.Matches(k, m.keys.view1):
-		m.show(overview)
-	case key.Matches(k, m.keys.view2):
-		m.show(tail)
-	case key.Matches(k, m.keys.view3):
-		m.show(words)
-	case key.Matches(k, m.keys.view5):
-		m.show(client)
-	case key.Matches(k, m.keys.tab):
-		m.nextView()
-	case key.Matches(k, m.keys.reset):
-		m.reset(false)
-	case key.Matches(k, m.keys.resetAll):
-		m.asks = true
-		m.message = "empty the whole session's statistics? y / n"
-	case key.Matches(k, m.keys.text):
-		m.text = !m.text
-		m.dirty = dirtyAll
-		m.say("words " + onOff(m.text))
-	case key.Matches(k, m.keys.theme):
-		m.theme = newTheme(m.theme.next(), m.depth)
-		m.dirty = dirtyAll
-		m.say("theme " + m.theme.name)
-	case key.Matches(k, m.keys.mark):
-		if m.can("mark") {
-			m.do(event.Control{Do: event.DoMark})
-			m.say("marked")
-		}
-	case m.tune(k):
-	case key.Matches(k, m.keys.scene):
-		return m.nextScene()
-	case key.Matches(k, m.keys.redraw):
-		m.dirty = dirtyAll
-		return tea.ClearScreen
-	case key.Matches(k, m.keys.suspend):
-		return suspend(m.drained)
-	}
-	return nil
-}
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
-}
-
-// pressHelp handles a key while the help is open; false leaves it to the rest.
-func (m *model) pressHelp(k tea.KeyPressMsg) bool {
-	m.dirty = dirtyAll
-	switch {
-	case key.Matches(k, m.keys.back), key.Matches(k, m.keys.help):
-		m.help = false
-	case key.Matches(k, m.keys.up):
-		m.helpTop--
-	case key.Matches(k, m.keys.down):
-		m.helpTop++
-	case key.Matches(k, m.keys.pageUp):
-		m.helpTop -= m.helpPage
-	case key.Matches(k, m.keys.pageDown):
-		m.helpTop += m.helpPage
-	case key.Matches(k, m.keys.top):
-		m.helpTop = 0
-	case key.Matches(k, m.keys.bottom):
-		m.helpTop = m.helpMost
-	default:
-		return false
-	}
-	m.helpTop = min(max(m.helpTop, 0), m.helpMost)
-	return true
-}
-
-func (m *model) answer(k tea.KeyPressMsg) {
-	switch {
-	case key.Matches(k, m.keys.yes):
-		m.asks = false
-		m.reset(true)
-	case key.Matches(k, m.keys.no), key.Matches(k, m.keys.back):
-		m.asks, m.message = false, ""
-	}
-}
-
 // quit asks the probe to stop and waits for its last event; a second press, or
 // a probe that is gone, ends at once.
 func (m *model) quit() tea.Cmd {
@@ -269,23 +157,20 @@ func (m *model) setZoom(i int) {
 func (m *model) zoomNS() int64 { return zooms[m.zoom] * int64(time.Second) }
 
 func (m *model) show(v view) {
-	m.view, m.help = v, false
+	m.view, m.help, m.open = v, false, 0
+	m.list.typing = false
 	m.dirty = dirtyAll
 }
 
-// nextView goes from the overview to the tail, to the words, to this client,
-// and from there to the next target's overview.
+// nextView goes from view to view, and from the last one to the next target's
+// overview.
 func (m *model) nextView() {
-	switch m.view {
-	case overview:
-		m.show(tail)
-		return
-	case tail:
-		m.show(words)
-		return
-	case words:
-		m.show(client)
-		return
+	order := [...]view{overview, tail, words, requests, client}
+	for i, v := range order[:len(order)-1] {
+		if v == m.view {
+			m.show(order[i+1])
+			return
+		}
 	}
 	if n := len(m.snap.Targets); n > 1 {
 		m.target = (m.target + 1) % n

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 
 	"teapot/stats"
@@ -13,21 +14,56 @@ import (
 const noSpike = "no stall, no slow first token yet"
 
 // drawWorst draws the session's worst stalls and slow first tokens as a list:
-// the longest gaps alone would be mostly first tokens.
+// the longest gaps alone would be mostly first tokens. Under the chosen one, and
+// where there is room under the worst of all, stands what is known of it.
 func drawWorst(a chart.Area, fr *frame) {
-	heading(a, "stalls and slow first tokens, worst first", "")
-	y := 1
-	for i := range fr.t.Worst {
-		if y >= a.H() {
-			return
-		}
-		drawSpike(a.Row(y), fr, &fr.t.Worst[i])
-		y++
+	title := "stalls and slow first tokens, worst first"
+	if a.W() < 50 {
+		title = "stalls, slow first tokens"
 	}
-	if y == 1 && a.H() > 1 {
-		a.Text(0, 1, noSpike, chart.Dim)
+	heading(a, title, "↑↓ enter")
+	list, room := fr.t.Worst, a.H()-1
+	if len(list) == 0 {
+		below(a).Text(0, 0, cut(noSpike, a.W()), chart.Dim)
+		return
+	}
+	chosen := 0
+	if fr.spike != nil {
+		chosen = max(slices.IndexFunc(list, func(s stats.Spike) bool { return keyOf(&s) == keyOf(fr.spike) }), 0)
+	}
+	var lines []string
+	if room >= 8 || fr.spike != nil && room >= 3 {
+		for _, e := range evidence(fr, &list[chosen]) {
+			if a.W() >= spikeWide && e == struck(&list[chosen]) {
+				continue // stands in its row
+			}
+			lines = append(lines, wrap(e, a.W()-spikeIndent)...)
+		}
+		lines = lines[:min(len(lines), room/2)]
+	}
+	rows := room - len(lines)
+	y := 1
+	for i := max(min(chosen-rows/2, len(list)-rows), 0); i < len(list) && y < a.H(); i++ {
+		drawSpike(a.Row(y), fr, &list[i])
+		if y++; i != chosen {
+			continue
+		}
+		if fr.spike != nil {
+			a.Set(0, y-1, '›', chart.Key)
+		}
+		for _, l := range lines {
+			a.Text(spikeIndent, y, l, chart.Dim)
+			y++
+		}
 	}
 }
+
+// spikeIndent is where the evidence of a spike begins. From spikeWide columns on
+// its row says what it struck.
+const (
+	spikeIndent = 9
+	spikeWide   = 100
+)
 
 func drawSpike(a chart.Area, fr *frame, s *stats.Spike) {
 	role := fr.lim.Column(s.Length)
@@ -37,16 +73,15 @@ func drawSpike(a chart.Area, fr *frame, s *stats.Spike) {
 	if s.Merged || s.Transport {
 		role = chart.Ours
 	}
-	a.Right(7, 0, format.Dur(s.Length), role|chart.Bold)
-	x := a.Text(8, 0, "#"+strconv.FormatUint(s.Request, 10), chart.Plain)
-	what := "ttft"
-	if !s.First {
-		what = "tok " + strconv.Itoa(s.Token)
-	}
-	x = a.Text(max(x+1, 15), 0, what, chart.Plain)
-	x = a.Text(max(x+1, 24), 0, fr.clock(s.At), chart.Dim)
+	a.Right(spikeIndent-1, 0, format.Dur(s.Length), role|chart.Bold)
+	x := a.Text(spikeIndent, 0, requestName(s.Request, 8), chart.Plain)
+	x = a.Text(max(x+1, 16), 0, spikePlace(s), chart.Plain)
+	x = a.Text(max(x+1, 25), 0, fr.clock(s.At), chart.Dim)
+	x = max(x+1, 34)
 	note := ""
 	switch {
+	case a.W() >= spikeWide:
+		note = struck(s)
 	case s.Merged:
 		note = "□ ours"
 	case s.Transport:
@@ -54,9 +89,17 @@ func drawSpike(a chart.Area, fr *frame, s *stats.Spike) {
 	case s.Peers > 0:
 		note = "+" + strconv.Itoa(s.Peers) + " streams"
 	}
-	if note != "" && x+1+chart.Width(note) <= a.W() {
-		a.Text(max(x+1, 33), 0, note, chart.Info)
+	if x+min(chart.Width(note), 12) <= a.W() {
+		a.Text(x, 0, fitWords(note, a.W()-x), chart.Info)
 	}
+}
+
+// spikePlace says where in a reply a spike was.
+func spikePlace(s *stats.Spike) string {
+	if s.First {
+		return "ttft"
+	}
+	return "tok " + strconv.Itoa(s.Token)
 }
 
 // drawWorstLine is the small layout's row: the newest error, then the worst
@@ -97,11 +140,7 @@ func drawWorstLine(a chart.Area, fr *frame) {
 // spikeText is a spike in the small layout's row: "932ms #1047 tok 12".
 func spikeText(s *stats.Spike) string {
 	text := format.Dur(s.Length) + " #" + strconv.FormatUint(s.Request, 10)
-	if s.First {
-		text += " ttft"
-	} else {
-		text += " tok " + strconv.Itoa(s.Token)
-	}
+	text += " " + spikePlace(s)
 	switch {
 	case s.Merged:
 		text += " ours"

@@ -20,20 +20,26 @@ func YAxis(a Area, labels []string) {
 }
 
 // TimeAxis draws how long ago the columns were, and the time of day in the
-// middle. end is the session time just after the newest column, wall the time
-// of day of the session's 0; a zero wall leaves the time of day out.
-func TimeAxis(a Area, span Span, wall time.Time) {
+// middle. back is how long ago, ns, the newest column was the newest of all; it
+// is "now" below one column. wall is the time of day of the session's 0; a zero
+// one leaves the time of day out.
+func TimeAxis(a Area, span Span, wall time.Time, back int64) {
 	if span.N <= 0 || a.H() <= 0 {
 		return
 	}
 	x0 := max(a.W()-span.N, 0)
-	left := "-" + ago(int64(span.N)*span.Width)
-	end := a.Text(x0, 0, left, Dim)
-	right := a.W() - 3
+	now := "now"
+	if back >= span.Width {
+		now = "-" + ago(back)
+	} else {
+		back = 0
+	}
+	end := a.Text(x0, 0, "-"+ago(int64(span.N)*span.Width+back), Dim)
+	right := a.W() - Width(now)
 	if right <= end {
 		return
 	}
-	a.Text(right, 0, "now", Dim)
+	a.Text(right, 0, now, Dim)
 	if wall.IsZero() {
 		return
 	}

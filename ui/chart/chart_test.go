@@ -333,6 +333,7 @@ func TestNoSizeBreaksAChart(t *testing.T) {
 		if rapid.Bool().Draw(t, "known") {
 			axis = axisOver(1e6, 1e9)
 		}
+		axis.Straight = rapid.Bool().Draw(t, "straight")
 		plan := HeatPlan{}.Fit(cols, h, 0)
 		Worst(in, cols, axis, Limits{}, glyphs)
 		Heat(in, cols, plan, 5e7)
@@ -340,11 +341,11 @@ func TestNoSizeBreaksAChart(t *testing.T) {
 		Speeds(in, cols, 1e9, Linear{}.Fit(70, 0), glyphs)
 		Over(in, cols)
 		Strip(in, cols, axis, 0)
-		Nines(in, Curve(&f), Curve(&f), axis, glyphs)
+		Nines(in, Curve(&f), Curve(&f), Curve(&f), axis, glyphs)
 		Cadence(in, cells, 0, 1e7, false)
 		Lane(in, lane, SpanOf(cols, 1e9), 0)
 		YAxis(in, axis.Labels(h))
-		TimeAxis(in, SpanOf(cols, 1e9), time.Unix(0, 0))
+		TimeAxis(in, SpanOf(cols, 1e9), time.Unix(0, 0), int64(h)*7e8)
 		for x := range g.W {
 			for y := range g.H {
 				if (x == 0 || y == 0 || x == w+1 || y == h+1) && g.At(x, y).Rune != '?' {

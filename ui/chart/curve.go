@@ -70,15 +70,21 @@ func CurveColumn(p float64, w int) int {
 	return min(max(int(math.Round((n-minNines)/(maxNines-minNines)*float64(w-1))), 0), max(w-1, 0))
 }
 
-// Nines draws the curve of the window as a line and that of the session dotted
-// behind it.
-func Nines(a Area, window, session []Point, axis Log, glyphs Glyphs) {
+// Nines draws the curve of the window as a line, that of the session dotted
+// behind it, and behind both the one that is compared with, if any.
+func Nines(a Area, window, session, before []Point, axis Log, glyphs Glyphs) {
 	if !axis.Known() {
 		return
 	}
-	for x := range a.W() {
-		if v, ok := valueAt(session, ninesAt(x, a.W())); ok {
-			a.Set(x, axis.Row(v, a.H()), '┄', CurveSession)
+	for _, behind := range [...]struct {
+		pts  []Point
+		r    rune
+		role Role
+	}{{before, '•', MarkRole}, {session, '┄', CurveSession}} {
+		for x := range a.W() {
+			if v, ok := valueAt(behind.pts, ninesAt(x, a.W())); ok {
+				a.Set(x, axis.Row(v, a.H()), behind.r, behind.role)
+			}
 		}
 	}
 	if glyphs == Braille {

@@ -106,17 +106,17 @@ func Lane(a Area, lane []stats.LaneEvent, span Span, target uint32) {
 	for i := range lane {
 		e := &lane[i]
 		x, ok := span.Column(e.At)
-		if !ok || int(e.Kind) >= len(laneRank) || foreign(e, target) || laneRank[e.Kind] < best[x] {
+		if !ok || int(e.Kind) >= len(laneRank) || Foreign(e, target) || laneRank[e.Kind] < best[x] {
 			continue
 		}
 		best[x] = laneRank[e.Kind]
-		r, role := laneGlyph(e)
+		r, role := LaneGlyph(e)
 		a.Set(a.W()-span.N+x, 0, r, role)
 	}
 }
 
-// foreign tells whether an event belongs to another target than the one shown.
-func foreign(e *stats.LaneEvent, target uint32) bool {
+// Foreign tells whether an event belongs to another target than the one shown.
+func Foreign(e *stats.LaneEvent, target uint32) bool {
 	switch e.Kind {
 	case stats.LaneError, stats.LaneRestart, stats.LaneDown, stats.LaneShift:
 		return e.Target != target
@@ -124,7 +124,8 @@ func foreign(e *stats.LaneEvent, target uint32) bool {
 	return false
 }
 
-func laneGlyph(e *stats.LaneEvent) (rune, Role) {
+// LaneGlyph is the sign of an event on the lane, and its role.
+func LaneGlyph(e *stats.LaneEvent) (rune, Role) {
 	switch e.Kind {
 	case stats.LaneMark:
 		if e.Letter > 0x20 && e.Letter < 0x7f {

@@ -13,7 +13,9 @@ import (
 type Log struct {
 	Lo, Hi   float64 // ns, both of 1-2-5 steps
 	Hold     int64   // ns of the session's clock
-	loNeeded int64   // when each bound was last needed
+	Straight bool    // drawn from 0 and in even steps instead
+	straight Linear
+	loNeeded int64 // when each bound was last needed
 	hiNeeded int64
 }
 
@@ -36,6 +38,7 @@ func (l Log) Fit(lo, hi float64, at int64) Log {
 		return l
 	}
 	lo, hi = min(max(lo, floorNS), ceilNS), min(max(hi, floorNS), ceilNS)
+	l.straight = l.straight.Fit(hi, at)
 	wantLo, wantHi := stepDown(lo/needsLo), decadeUp(hi)
 	if wantHi < wantLo*10 {
 		wantHi = decadeUp(wantLo * 10)
@@ -63,6 +66,9 @@ func (l Log) Known() bool { return l.Hi > l.Lo && l.Lo > 0 }
 // Pos is the place of a value on the axis, from 0 at the bottom to 1 at the
 // top; what lies outside is clamped, and no value has place 0.
 func (l Log) Pos(v float64) float64 {
+	if l.Straight && l.Known() && l.straight.Hi > 0 && v > 0 {
+		return min(v/l.straight.Hi, 1)
+	}
 	if !l.Known() || !(v > l.Lo) {
 		return 0
 	}
@@ -86,6 +92,9 @@ func (l Log) Labels(rows int) []string {
 	if !l.Known() || rows <= 0 {
 		return out
 	}
+	if l.Straight {
+		return l.even(out)
+	}
 	for _, lead := range [...]float64{2, 5, 1} {
 		if lead != 1 && float64(rows) < 1.8*math.Log10(l.Hi/l.Lo) {
 			continue // too crowded for more than decades
@@ -101,6 +110,27 @@ func (l Log) Labels(rows int) []string {
 		out[0] = Short(l.Hi)
 	}
 	return out
+}
+
+// even labels an axis from 0: its top, its middle where there is room, and 0.
+func (l Log) even(out []string) []string {
+	rows := len(out)
+	out[0] = Short(l.straight.Hi)
+	if rows > 4 {
+		out[l.Row(l.straight.Hi/2, rows)] = Short(l.straight.Hi / 2)
+	}
+	if rows > 1 {
+		out[rows-1] = "0"
+	}
+	return out
+}
+
+// Word is how the axis is divided: "log" or "linear".
+func (l Log) Word() string {
+	if l.Straight {
+		return "linear"
+	}
+	return "log"
 }
 
 // Short writes a step of an axis: 0.5, 20 (both ms), 2s.
