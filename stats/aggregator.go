@@ -47,6 +47,8 @@ type Aggregator struct {
 	endedIDs log[uint64]
 
 	floor    floor
+	beats    beatsLog
+	machine  *watch // target 0 of the signals
 	pauses   pauses
 	lane     lane
 	notes    log[event.Note]
@@ -66,8 +68,8 @@ func NewAggregator(c Config) *Aggregator {
 		config: c, levels: newLevels(c),
 		targets: map[uint32]*target{}, lives: map[uint64]*life{},
 		ended: map[uint64]struct{}{}, endedIDs: log[uint64]{keep: maxEnded},
-		floor: newFloor(),
-		lane:  lane{log: log[LaneEvent]{keep: keptLane}}, notes: log[event.Note]{keep: keptNotes},
+		floor: newFloor(), machine: newWatch(),
+		lane: lane{log: log[LaneEvent]{keep: keptLane}}, notes: log[event.Note]{keep: keptNotes},
 	}
 }
 
@@ -87,6 +89,7 @@ func (a *Aggregator) Add(ev event.Event) {
 		if at/second > a.now/second {
 			for _, t := range a.order {
 				t.stand.tick(at/second, a.levels, t.book)
+				t.reconsider(at, false)
 			}
 		}
 		a.now = at
@@ -146,6 +149,8 @@ func (a *Aggregator) rare(ev event.Event) {
 		a.notes.add(n)
 	case *event.Dropped:
 		a.dropped(ev)
+	case *event.Signal:
+		a.signal(ev)
 	case *event.Finished:
 		f := *ev
 		a.finished = &f
@@ -158,6 +163,7 @@ func (a *Aggregator) target(id uint32) *target {
 	if t == nil && len(a.targets) < maxTargets {
 		t = newTarget(id, &a.config, a.levels)
 		t.since, t.pauses, t.lane = a.now, &a.pauses, &a.lane
+		t.machine, t.beats, t.clock = a.machine, &a.beats, &a.now
 		a.targets[id] = t
 		i, _ := slices.BinarySearchFunc(a.order, id, func(t *target, id uint32) int { return int(int64(t.info.ID) - int64(id)) })
 		a.order = slices.Insert(a.order, i, t)
@@ -178,6 +184,7 @@ func (a *Aggregator) describe(ev *event.Target) {
 	}
 	t.info = *ev
 	t.info.Detail = oneLine(ev.Detail)
+	t.whereabouts(ev)
 }
 
 func (a *Aggregator) begin(ev *event.Start) {
@@ -245,6 +252,7 @@ func (a *Aggregator) heartbeat(ev *event.Floor) {
 		a.stepped(ev, by)
 	}
 	a.floor.heartbeat(ev, stopped > 0)
+	a.beats.take(ev, from, stopped > 0)
 	for _, t := range a.order {
 		if c := t.series.At(ev.At); c != nil && stopped == 0 {
 			c.HostStall = max(c.HostStall, ev.Overshoot)
@@ -252,6 +260,7 @@ func (a *Aggregator) heartbeat(ev *event.Floor) {
 		if ev.Overshoot >= hostStall {
 			t.spikes.ours(from, ev.At, ev.Overshoot)
 		}
+		t.reconsider(a.now, false)
 	}
 	if ev.Overshoot >= hostStall && stopped == 0 {
 		a.lane.put(ev.At, LaneHostStall, 0, time.Duration(ev.Overshoot).Round(time.Millisecond).String())
@@ -262,6 +271,7 @@ func (a *Aggregator) heartbeat(ev *event.Floor) {
 // flight may span some of them.
 func (a *Aggregator) dropped(ev *event.Dropped) {
 	a.floor.lost(ev)
+	a.beats.lost(ev)
 	if ev.Events == 0 {
 		return
 	}

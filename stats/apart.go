@@ -9,6 +9,9 @@ func (t *target) apart(l *life, a arrival, to [2]*tally) {
 			y.merged++
 			y.mergedSum += a.gap
 		}
+		if a.gap >= stallFrame {
+			t.spiked(l, a.at-a.gap, Spike{At: a.at, Length: a.gap, Token: a.event, Merged: true, Of: t.receiving()}, true)
+		}
 		return
 	}
 	l.transportSum += a.gap
@@ -25,10 +28,7 @@ func (t *target) apart(l *life, a arrival, to [2]*tally) {
 		l.cells.edit(i).Transport = true
 	}
 	l.trace.flag(a.event, traceTransport)
-	t.spikes.add(a.at-a.gap, Spike{
-		At: a.at, Length: a.gap, Request: l.start.Request, Slot: l.start.Slot,
-		Token: a.event, Transport: true, Of: t.receiving(),
-	})
+	t.spiked(l, a.at-a.gap, Spike{At: a.at, Length: a.gap, Token: a.event, Transport: true, Of: t.receiving()}, false)
 }
 
 // follow listens for a shift of level in one gap of the server's.

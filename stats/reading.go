@@ -89,6 +89,7 @@ var readingRules = [...]rule{
 	{"floor", 2, sayFloor},
 	{"cause", 1, sayCause},
 	{"advice: mean", 2, adviseMean},
+	{"advice: cause", 1, adviseCause},
 	{"advice: tail", 100, adviseTail},
 	{"advice: rare tail", 1, adviseRare},
 	{"advice: slo", 0, adviseSLO},

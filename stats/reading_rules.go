@@ -239,32 +239,6 @@ func (r *tailRead) tailed() bool {
 	return v >= instant && r.inMedians(v) >= tailApart || r.f.Stalls.Count > 0 || r.over(P99) >= levelApart
 }
 
-func sayCause(r *tailRead) string {
-	if !r.tailed() {
-		return ""
-	}
-	var ours, shared int
-	for _, w := range r.t.Worst {
-		if w.Merged {
-			ours++
-		} else if w.Shared() {
-			shared++
-		}
-	}
-	var seen []string
-	if ours > 0 {
-		seen = append(seen, fmt.Sprintf("%d of the %d worst coincide with a stop of this client's host", ours, len(r.t.Worst)))
-	}
-	if shared > 0 {
-		seen = append(seen, fmt.Sprintf("%d of the %d worst struck most streams in the same instant, so their cause lies in what the streams share and not in one request", shared, len(r.t.Worst)))
-	}
-	const candidates = "the candidates, in this order, are KV-cache preemption or swapping, prefill interference in continuous batching, and host effects (garbage collection, network)"
-	if len(seen) == 0 {
-		return "There is no evidence of a cause for the tail; " + candidates + "."
-	}
-	return upper(list(seen)) + ". For the rest there is no evidence of a cause; " + candidates + "."
-}
-
 func verb(words []string, one, many string) string {
 	if len(words) == 1 {
 		return one

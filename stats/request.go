@@ -74,8 +74,11 @@ type life struct {
 
 	ended bool
 	end   event.End
-	n     int64 // final count of tokens on the wire
-	tpot  int64 // 0 when undefined
+
+	spikes   []*spike // that its end may still explain
+	provider string   // that served the request before it
+	n        int64    // final count of tokens on the wire
+	tpot     int64    // 0 when undefined
 
 	cells    log[Cell]
 	trace    trace

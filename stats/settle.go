@@ -34,22 +34,31 @@ func (t *target) settle(l *life, a arrival) {
 		return
 	}
 	stall := t.history.stalled(a.at-a.gap, a.gap, t.d[mGap], func() int64 { return l.medianBefore(a.event) })
-	if stall {
-		t.spikes.add(a.at-a.gap, Spike{
-			At: a.at, Length: a.gap, Request: l.start.Request, Slot: l.start.Slot,
-			Token: a.event, Merged: ours || tardy, Of: t.receiving(),
-		})
+	stutter := !stall && t.history.stutters(a.at-a.gap, a.gap, t.d[mGap])
+	over := !stall && t.over(a)
+	if stall || stutter || over {
+		t.spiked(l, a.at-a.gap, Spike{At: a.at, Length: a.gap, Token: a.event, Merged: ours || tardy, Of: t.receiving()}, !stall && !over)
 	}
 	l.play.next(a.at, a.gap, d, k, ours, to)
 	if ours {
 		t.setAside(a, to)
 		return
 	}
-	t.enter(l, a, tardy, stall, to)
+	t.enter(l, a, tardy, stall, stutter, to)
+}
+
+// over tells whether a gap is over its service level and out of the ordinary too.
+func (t *target) over(a arrival) bool {
+	limit := t.levels.gap
+	if limit == 0 || a.gap <= limit {
+		return false
+	}
+	usual := t.history.of(a.at-a.gap, t.d[mGap]).p50
+	return usual > 0 && a.gap >= overLevel*usual && !t.spikes.full(a.at)
 }
 
 // enter lets a gap of the server's into every figure of gaps.
-func (t *target) enter(l *life, a arrival, tardy, stall bool, to [2]*tally) {
+func (t *target) enter(l *life, a arrival, tardy, stall, stutter bool, to [2]*tally) {
 	t.gap(l, a.at, a.gap, false, to)
 	if c := t.series.At(a.at); c != nil && tardy {
 		c.Late.Add(a.gap)
@@ -63,7 +72,7 @@ func (t *target) enter(l *life, a arrival, tardy, stall bool, to [2]*tally) {
 		t.compared.sample(mITL, each, uint64(a.k), a.gap)
 		t.judgeOwn(l, mITL, each, uint64(a.k), false, to)
 	}
-	if !stall && t.history.stutters(a.at-a.gap, a.gap, t.d[mGap]) {
+	if stutter {
 		for _, y := range to {
 			y.stutters++
 			y.stutterTotal += a.gap
@@ -140,6 +149,7 @@ func (t *target) finish(l *life, ev *event.End) {
 	default:
 		t.close(l, ev)
 	}
+	t.endSpikes(l)
 	r := l.request()
 	t.recent.add(r)
 	t.traces.add(l, r)
@@ -267,7 +277,7 @@ func (t *target) censored(l *life, ev *event.End, at int64, to [2]*tally) {
 		if c := t.series.At(at); c != nil {
 			c.TTFT.Add(limit)
 		}
-		t.spikes.add(l.start.At, Spike{At: at, Length: limit, Request: l.start.Request, Slot: l.start.Slot, Token: 1, First: true})
+		t.spiked(l, l.start.At, Spike{At: at, Length: limit, Token: 1, First: true}, false)
 		return
 	}
 	if ev.Class == event.ErrTotal {
@@ -285,9 +295,7 @@ func (t *target) censored(l *life, ev *event.End, at int64, to [2]*tally) {
 	t.gap(l, at, limit, true, to)
 	t.stall(l, limit, to)
 	l.play.hung(at, limit, t.levels.deadline(), to)
-	t.spikes.add(l.last, Spike{
-		At: at, Length: limit, Request: l.start.Request, Slot: l.start.Slot, Token: l.events + 1,
-	})
+	t.spiked(l, l.last, Spike{At: at, Length: limit, Token: l.events + 1}, false)
 }
 
 func (t *target) censor(m metric, at, v int64, to [2]*tally) {

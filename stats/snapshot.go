@@ -29,6 +29,7 @@ type Snapshot struct {
 	Notes    []event.Note    // the newest last, at most 50
 	Finished *event.Finished // nil while the run goes on
 	Damaged  string          // one line when the recording read was damaged or cut; else ""
+	Machine  *Server         // what the GPUs of this machine say; nil when nothing did
 }
 
 // Windows are the horizons that are kept beside the session.
@@ -64,6 +65,17 @@ type Target struct {
 	Traces *Traces
 	// Floor is the snapshot's own, so that a reading can say what is ours.
 	Floor *Floor
+	// Spikes are the newest of the session, oldest first, at most 500: what passes
+	// the stall rule or a service level, is a stutter, came from a stop of this
+	// client, or was an outage. Their verdicts may still change while they are
+	// not Settled.
+	Spikes []Spike
+	// Unlisted counts those that came too fast to be looked at one by one.
+	Unlisted uint64
+	// Causes sums up all spikes of the session by cause, the costliest first.
+	Causes []CauseRow
+	// Server is what the server says of itself; nil when nothing did.
+	Server *Server
 }
 
 // Figures are the numbers of one target over one horizon.
@@ -308,6 +320,14 @@ type Spike struct {
 	Transport bool
 	Peers     int // other streams that stalled over the same instant
 	Of        int // streams that were receiving tokens then, this one included; 0 when not known
+
+	ID    uint64 // from 1 in the order in which they were found, unique in the target
+	Phase Phase
+	Usual int64 // the stream's median gap before it, of a first token the target's median TTFT, ns; 0 unknown
+	// Why is the verdict with its evidence; nil only where nobody judged. It is
+	// replaced and never written when a later sign revises it.
+	Why    *Why
+	Around *Around // what was seen around it; nil for an outage
 }
 
 // Request is one finished request, for the list.

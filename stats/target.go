@@ -60,6 +60,16 @@ type target struct {
 	stand    standing
 	history  history
 	spikes   spikes
+	watch    *watch    // what the server says of itself; nil when nothing did
+	machine  *watch    // and this machine, shared by all targets
+	beats    *beatsLog // likewise
+	clock    *int64    // the aggregator's
+	asked    log[asked]
+	gone     log[away]
+	answered bool    // at least once
+	prompts  float64 // tokens of a prompt, the mean of the last few requests; 0 unknown
+	// provider served the last request, behind a gateway that says so.
+	provider string
 	level    detector
 	shifts   log[Shift]
 	series   *Series
@@ -90,6 +100,7 @@ func newTarget(id uint32, c *Config, l *levels) *target {
 		dots: log[Dot]{keep: maxDots}, recent: log[Request]{keep: maxRecent}, shifts: log[Shift]{keep: maxShifts},
 		pauses: new(pauses), lane: &lane{log: log[LaneEvent]{keep: keptLane}},
 		slots: map[uint32]*life{}, perEvent: 1,
+		asked: log[asked]{keep: keptAsked}, gone: log[away]{keep: keptGone},
 	}
 	for m := range t.d {
 		g := fine
@@ -128,6 +139,8 @@ func (t *target) begin(l *life) (lost *life) {
 	t.slots[s.Slot] = l
 	t.compared.of = s.At
 	t.flying++
+	l.provider = t.provider
+	t.asked.add(asked{at: s.At, prompt: float64(s.Prompt)})
 	if s.Warmup {
 		return lost
 	}
@@ -292,10 +305,9 @@ func (t *target) firstToken(l *life, a arrival) {
 // slowFirst keeps a first token that came far later than most.
 func (t *target) slowFirst(l *life, a arrival) {
 	d := t.d[mTTFT]
-	if d.allC.N < slowFirstMinN || a.gap < slowFirst*ranked(d.all, &d.allC, nearestRank(500_000, d.allC.N))[0] {
+	over := t.levels.first > 0 && a.gap > t.levels.first
+	if !over && (d.allC.N < slowFirstMinN || a.gap < slowFirst*d.median()) {
 		return
 	}
-	t.spikes.add(l.start.At, Spike{
-		At: a.at, Length: a.gap, Request: l.start.Request, Slot: l.start.Slot, Token: 1, First: true, Merged: a.ours,
-	})
+	t.spiked(l, l.start.At, Spike{At: a.at, Length: a.gap, Token: 1, First: true, Merged: a.ours}, false)
 }

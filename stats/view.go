@@ -16,7 +16,7 @@ func (a *Aggregator) Snapshot() *Snapshot {
 	s := &Snapshot{
 		Seq: a.seq, Now: a.now, Session: a.session, Load: a.load,
 		Floor: a.floor.view(a.now), Lane: a.lane.view(), Notes: a.notes.view(),
-		Finished: a.finished, Damaged: a.damaged,
+		Finished: a.finished, Damaged: a.damaged, Machine: a.machine.view(),
 		Targets: make([]*Target, len(a.order)),
 	}
 	if a.session.Wall != 0 {
@@ -37,7 +37,8 @@ func (t *target) view(a *Aggregator) *Target {
 		Info: t.info, Since: t.since, InFlight: t.flying,
 		Series: t.series.View(), Dots: t.dots.view(), Recent: t.recent.view(),
 		Shifts: t.shifts.view(), RTT: t.rtt, RTTMin: t.rttMin,
-		Worst: t.spikes.view(), Streams: make([]Stream, 0, len(t.slots)),
+		Worst: t.spikes.view(), Spikes: t.spikes.newest.view(), Causes: t.spikes.causesView(),
+		Unlisted: t.spikes.unlisted, Server: t.watch.view(), Streams: make([]Stream, 0, len(t.slots)),
 		LastError: t.lastError, LastErrorAt: t.lastErrorAt,
 	}
 	v.Marked, v.Traces = t.compared.view(a.now), t.traces.view(t)
@@ -187,5 +188,5 @@ func (t *target) resetSession() {
 	}
 	t.book.resetSession()
 	t.compared = sinceMark{}
-	t.spikes = spikes{}
+	t.spikes = spikes{ids: t.spikes.ids}
 }

@@ -176,3 +176,38 @@ func TestLinearScale(t *testing.T) {
 		t.Error("l does not lead back")
 	}
 }
+
+// What was found out about a spike stands with it wherever it is named.
+func TestAVerdictStandsWithItsSpike(t *testing.T) {
+	s := busy()
+	worst := &s.Targets[0].Worst[0]
+	worst.Why = &stats.Why{
+		Verdict: stats.Likely, Cause: stats.CausePrefill, Evidence: []string{"3 long gaps follow each other\x1b[31m", "4 of the 4 streams stood still"},
+	}
+	outage := stats.Spike{
+		At: 97e9, Length: 3e9, Phase: stats.PhaseOutage,
+		Why: &stats.Why{Verdict: stats.Proven, Cause: stats.CauseOutage, Evidence: []string{"it refused connections"}, Settled: true},
+	}
+	s.Targets[0].Spikes = []stats.Spike{outage}
+	m := still(s, Config{Theme: "mono"})
+	screenOf(m, 200, 40, tail)
+	press(m, "n")
+	if text := bottom(m, 200, 40, tail); !strings.Contains(text, "3s outage") || !strings.Contains(text, "proven: outage") || !strings.Contains(text, "it refused connections") {
+		t.Errorf("the outage reads %q", text)
+	}
+	press(m, "enter")
+	if m.open != 0 || !strings.Contains(m.message, "no request") {
+		t.Errorf("enter on an outage opens %d and says %q", m.open, m.message)
+	}
+	m.message = ""
+	press(m, "n")
+	out := stripSGR(screenOf(m, 120, 40, tail))
+	for _, want := range []string{"likely: prefill interference (so far)", "         3 long gaps follow each other", "         4 of the 4 streams stood still"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "\x1b") {
+		t.Error("an escape sequence is on screen")
+	}
+}

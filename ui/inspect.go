@@ -10,6 +10,10 @@ import (
 
 // openRequest looks into one request, until esc.
 func (m *model) openRequest(id uint64) {
+	if id == 0 {
+		m.say("no request was under way")
+		return
+	}
 	m.open = id
 	m.help, m.message = false, ""
 	m.dirty = dirtyAll
@@ -20,7 +24,7 @@ func (m *model) openRequest(id uint64) {
 func (m *model) enter() {
 	t := m.shown()
 	if s := findSpike(t, m.spike); s != nil {
-		m.openRequest(s.Request)
+		m.openRequest(s.Request) // of an outage there is none
 		return
 	}
 	if !m.cursor.on {

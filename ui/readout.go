@@ -48,7 +48,12 @@ func readout(fr *frame) []part {
 	}
 	if s := spikesIn(fr.t, c.Start, c.Start+fr.zoom); len(s) > 0 {
 		add(1, chart.Info, spikeText(&s[0]))
-		add(4, chart.Dim, "enter opens #"+strconv.FormatUint(s[0].Request, 10))
+		if s[0].Why != nil {
+			add(2, chart.Info, verdict(s[0].Why))
+		}
+		if s[0].Request != 0 {
+			add(4, chart.Dim, "enter opens #"+strconv.FormatUint(s[0].Request, 10))
+		}
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,22 +23,32 @@ type spikeKey struct {
 
 func keyOf(s *stats.Spike) spikeKey { return spikeKey{s.Request, s.Token, s.At} }
 
-// spikesIn are the spikes that ended within from..to, worst first.
+// spikesIn are the spikes that ended within from..to, worst first: the worst of
+// the session, and the newest of all kinds.
 func spikesIn(t *stats.Target, from, to int64) []stats.Spike {
 	var out []stats.Spike
-	for _, s := range t.Worst {
-		if s.At >= from && s.At < to {
-			out = append(out, s)
+	seen := map[spikeKey]bool{}
+	for _, list := range [...][]stats.Spike{t.Worst, t.Spikes} {
+		for i := range list {
+			if s := &list[i]; s.At >= from && s.At < to && !seen[keyOf(s)] {
+				seen[keyOf(s)] = true
+				out = append(out, *s)
+			}
 		}
 	}
+	slices.SortStableFunc(out, func(a, b stats.Spike) int {
+		return cmp.Or(cmp.Compare(b.Length, a.Length), cmp.Compare(a.At, b.At), cmp.Compare(a.Request, b.Request))
+	})
 	return out
 }
 
 // findSpike looks a spike up; nil when it is no longer kept.
 func findSpike(t *stats.Target, k spikeKey) *stats.Spike {
-	for i := range t.Worst {
-		if keyOf(&t.Worst[i]) == k {
-			return &t.Worst[i]
+	for _, list := range [...][]stats.Spike{t.Worst, t.Spikes} {
+		for i := range list {
+			if keyOf(&list[i]) == k {
+				return &list[i]
+			}
 		}
 	}
 	return nil
@@ -94,9 +105,16 @@ func (m *model) spikesOnScreen() []stats.Spike {
 // where and when it was.
 func evidence(fr *frame, s *stats.Spike) []string {
 	out := []string{struck(s)}
-	if s.First {
+	if s.Why != nil {
+		for _, e := range s.Why.Evidence {
+			out = append(out, labelURL(e))
+		}
+	}
+	switch {
+	case s.Phase == stats.PhaseOutage:
+	case s.First:
 		out = append(out, firstEvidence(fr, s))
-	} else {
+	default:
 		out = append(out, "before token event "+strconv.Itoa(s.Token)+tokenEvidence(fr, s))
 	}
 	for _, e := range laneIn(fr, s.At-s.Length, s.At+1) {
@@ -105,9 +123,23 @@ func evidence(fr *frame, s *stats.Spike) []string {
 	return slices.DeleteFunc(out, func(l string) bool { return l == "" })
 }
 
-// struck says what a spike struck.
+// verdict is what is thought to have made a spike, and how sure that is.
+func verdict(w *stats.Why) string {
+	text := w.Verdict.String()
+	if w.Verdict == stats.Likely || w.Verdict == stats.Proven {
+		text += ": " + label(w.Cause.String())
+	}
+	if !w.Settled {
+		text += " (so far)"
+	}
+	return text
+}
+
+// struck says what made a spike, or, where nobody judged it, what it struck.
 func struck(s *stats.Spike) string {
 	switch {
+	case s.Why != nil && (s.Why.Verdict == stats.Likely || s.Why.Verdict == stats.Proven || s.Why.Verdict == stats.Unexplained):
+		return verdict(s.Why)
 	case s.Merged:
 		return "□ this client's own stop: no latency of the server's"
 	case s.Transport:
@@ -175,6 +207,9 @@ func spikeLine(fr *frame, s *stats.Spike, which string) []part {
 	}
 	for i, e := range evidence(fr, s) {
 		out = append(out, part{text: e, role: chart.Plain, rank: min(1+i, 9)})
+	}
+	if s.Request == 0 {
+		return out
 	}
 	return append(out, part{text: "enter opens it", role: chart.Dim, rank: 5})
 }

@@ -74,7 +74,10 @@ func drawSpike(a chart.Area, fr *frame, s *stats.Spike) {
 		role = chart.Ours
 	}
 	a.Right(spikeIndent-1, 0, format.Dur(s.Length), role|chart.Bold)
-	x := a.Text(spikeIndent, 0, requestName(s.Request, 8), chart.Plain)
+	x := spikeIndent
+	if s.Request != 0 {
+		x = a.Text(x, 0, requestName(s.Request, 8), chart.Plain)
+	}
 	x = a.Text(max(x+1, 16), 0, spikePlace(s), chart.Plain)
 	x = a.Text(max(x+1, 25), 0, fr.clock(s.At), chart.Dim)
 	x = max(x+1, 34)
@@ -96,7 +99,10 @@ func drawSpike(a chart.Area, fr *frame, s *stats.Spike) {
 
 // spikePlace says where in a reply a spike was.
 func spikePlace(s *stats.Spike) string {
-	if s.First {
+	switch {
+	case s.Phase == stats.PhaseOutage:
+		return "outage"
+	case s.First:
 		return "ttft"
 	}
 	return "tok " + strconv.Itoa(s.Token)
@@ -139,7 +145,10 @@ func drawWorstLine(a chart.Area, fr *frame) {
 
 // spikeText is a spike in the small layout's row: "932ms #1047 tok 12".
 func spikeText(s *stats.Spike) string {
-	text := format.Dur(s.Length) + " #" + strconv.FormatUint(s.Request, 10)
+	text := format.Dur(s.Length)
+	if s.Request != 0 {
+		text += " #" + strconv.FormatUint(s.Request, 10)
+	}
 	text += " " + spikePlace(s)
 	switch {
 	case s.Merged:

@@ -44,6 +44,9 @@ func facts(s *stats.Snapshot, t *stats.Target) []fact {
 	if x, ok := servedFact(f); ok {
 		out = append(out, x)
 	}
+	if x, ok := serverFact(t); ok {
+		out = append(out, x)
+	}
 	return append(out, floorFact(s, t))
 }
 

@@ -81,13 +81,13 @@ func newTarget(s *stats.Snapshot, t *stats.Target, read reader) jTarget {
 			Gaps: f.Merged, Total: ms(f.MergedSum), TTFT: f.MergedTTFT, Late: f.Tardy, Excluded: f.Excluded, Paused: f.Paused,
 		},
 		Transport: apart{f.Transport.Count, ms(f.Transport.Total), num(ms(f.Transport.Longest), f.Transport.Count > 0)}, Shifts: []shift{},
-		Worst: []spike{}, Floor: newFloor(s), Reading: []sentence{}, LastError: str(t.LastError),
+		Worst: []spike{}, Causes: newCauses(t), Unlisted: t.Unlisted, Server: newServer(t.Server), Floor: newFloor(s), Reading: []sentence{}, LastError: str(t.LastError),
 	}
 	for i, w := range t.Worst {
 		if i == maxWorst {
 			break
 		}
-		j.Worst = append(j.Worst, spike{seconds(w.At), ms(w.Length), w.Request, w.Token, w.First, w.Merged, w.Peers, w.Transport})
+		j.Worst = append(j.Worst, newSpike(&w))
 	}
 	for _, c := range t.Shifts {
 		j.Shifts = append(j.Shifts, shift{seconds(c.At), seconds(c.Since), ms(c.From), ms(c.To), num(c.Ratio, true)})

@@ -174,6 +174,12 @@ func hostile() *stats.Snapshot {
 	s.Damaged = "block 7\x1b[1m is cut"
 	t.Session.Requests.ByClass["odd\x1b[31m|class"] = 1
 	t.Session.SLO[0].Expr = "ttft<=5\x1b[0m|00ms:99%"
+	t.Causes = causes().Targets[0].Causes
+	t.Causes[0].Worst.Why.Evidence = []string{"it was away (dial http://u:" + secret + "@h/?q=1 \x1b[2J| `x` <b>)"}
+	t.Server = &stats.Server{
+		Values:  []stats.ServerValue{{Name: "evil\x1b[31m|name", Of: "\u202e0", Value: math.Inf(1)}},
+		Missing: []string{"a\x07b"}, Sources: []stats.ServerSource{{Name: "metrics\x9b", Detail: "http://u:" + secret + "@h"}},
+	}
 	return s
 }
 
@@ -187,7 +193,7 @@ type flavour struct {
 func flavours() []flavour {
 	return []flavour{
 		{"article", article()}, {"few", few()}, {"failed", failed()}, {"timeouts", timeouts()},
-		{"two", two()}, {"incomplete", incomplete()}, {"hostile", hostile()}, {"empty", empty()},
+		{"two", two()}, {"causes", causes()}, {"incomplete", incomplete()}, {"hostile", hostile()}, {"empty", empty()},
 	}
 }
 

@@ -79,6 +79,9 @@ type jTarget struct {
 	Transport     apart      `json:"transport"`
 	Shifts        []shift    `json:"shifts"`
 	Worst         []spike    `json:"worst"`
+	Causes        []cause    `json:"causes"`
+	Unlisted      uint64     `json:"spikes_unlisted"` // that came too fast to be judged
+	Server        *server    `json:"server"`          // what it says of itself; null when nothing did
 	Floor         floor      `json:"floor"`
 	Reading       []sentence `json:"reading"`
 	LastError     *string    `json:"last_error"`
@@ -256,7 +259,9 @@ type spike struct {
 	Merged  bool    `json:"merged"`
 	Peers   int     `json:"peers"`
 	// Transport: the network protocol's, on a new connection.
-	Transport bool `json:"transport"`
+	Transport bool   `json:"transport"`
+	Phase     string `json:"phase"`
+	Why       *why   `json:"why"` // null where nobody judged
 }
 
 type floor struct {

@@ -54,6 +54,7 @@ func markdownTarget(b *strings.Builder, s *stats.Snapshot, t *stats.Target, read
 		}
 		fmt.Fprintf(b, "| %s | %s |\n", x.label, strings.Join(lines, "<br>"))
 	}
+	markdownCauses(b, t)
 	b.WriteString("\n### Reading\n\n")
 	sentences := read(t, f)
 	for _, r := range sentences {

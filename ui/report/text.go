@@ -61,6 +61,7 @@ func textTarget(b *strings.Builder, s *stats.Snapshot, t *stats.Target, read rea
 	for _, x := range facts(s, t) {
 		writeFact(b, x)
 	}
+	textCauses(b, t)
 	b.WriteString("\nReading\n")
 	sentences := read(t, f)
 	for _, r := range sentences {
