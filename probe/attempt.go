@@ -105,6 +105,7 @@ type attempt struct {
 	prompt int
 	trip   trip
 	dog    watchdog
+	pauses pauses
 	cancel context.CancelCauseFunc
 	begun  int64
 	speech *speech

@@ -127,6 +127,9 @@ func (l *looper) step() (next int64) {
 	if l.paused(set.paused) {
 		return math.MaxInt64
 	}
+	if l.r.cfg.Load.Passive {
+		return l.watching(now)
+	}
 	l.pace(set, now)
 	if l.held(now) {
 		l.freed = max(l.freed, l.health.hold)

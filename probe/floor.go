@@ -76,6 +76,7 @@ func (f *floor) beat(stop <-chan struct{}, clk *stamp.Clock, hb *stamp.Heartbeat
 	tick := time.NewTicker(floorEvery)
 	defer tick.Stop()
 	cycles, slept := f.memory.tend(inFlight()), asleep()
+	runtime, taken := newDelays(), stolen()
 	var ev event.Floor
 	for n := 0; ; n++ {
 		select {
@@ -84,13 +85,17 @@ func (f *floor) beat(stop <-chan struct{}, clk *stamp.Clock, hb *stamp.Heartbeat
 		case <-tick.C:
 		}
 		conn := f.take(&ev)
-		ev.RTT, ev.RSS = 0, 0
+		ev.RTT, ev.RSS, ev.Load = 0, 0, 0
 		if conn != nil {
 			ev.RTT = int64(conn.RTT())
 		}
 		if n%residentEach == 0 {
-			ev.RSS = resident()
+			ev.RSS, ev.Load = resident(), loadOf()
 		}
+		ev.GCPause, ev.Sched = runtime.read()
+		had := taken
+		taken = stolen()
+		ev.Steal, ev.Blocked = max(taken-had, 0), in.blocked(clk.Now())
 		now := f.memory.tend(inFlight())
 		ev.GC = uint32(now - cycles)
 		cycles = now

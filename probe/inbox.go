@@ -3,6 +3,7 @@ package probe
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"teapot/probe/event"
@@ -32,6 +33,9 @@ type inbox struct {
 	texts  uint64
 	events uint64
 	closed bool // nothing more is taken
+
+	writing atomic.Int64 // since when a write is under way, ns; 0 for none
+	slowest atomic.Int64 // the longest that one took since it was asked for, ns
 
 	kick chan struct{} // a request to drain now; holds one
 	stop chan struct{} // closed to drain the rest and end
@@ -145,7 +149,14 @@ func (b *inbox) drain(w blockWriter, now func() int64) {
 			buf = event.Append(buf, &event.Dropped{At: now(), Texts: texts, Events: events})
 		}
 		if len(buf) > 0 {
-			if err := writeBlock(w, buf); err != nil {
+			began := now()
+			b.writing.Store(began)
+			err := writeBlock(w, buf)
+			b.writing.Store(0)
+			if took := now() - began; took > b.slowest.Load() {
+				b.slowest.Store(took)
+			}
+			if err != nil {
 				b.fail(err)
 				return
 			}
@@ -155,6 +166,22 @@ func (b *inbox) drain(w blockWriter, now func() int64) {
 			spare = nil
 		}
 	}
+}
+
+// blockedLeast is from when on a write counts as blocked by whoever reads.
+const blockedLeast = int64(20 * time.Millisecond)
+
+// blocked is the longest that a write took since the last call, ns, one that is
+// under way now included; 0 where none was held up.
+func (b *inbox) blocked(now int64) int64 {
+	worst := b.slowest.Swap(0)
+	if since := b.writing.Load(); since > 0 {
+		worst = max(worst, now-since)
+	}
+	if worst < blockedLeast {
+		return 0
+	}
+	return worst
 }
 
 // writeBlock writes records as one checked block.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -173,6 +174,37 @@ func TestInboxBlockedOutputBlocksNobodyElse(t *testing.T) {
 	}
 	if tokens+dropped != 100_000 || dropped == 0 {
 		t.Errorf("%d tokens and %d dropped, want 100000 together", tokens, dropped)
+	}
+}
+
+// A pipe that nobody reads is told of while it is so, and once afterwards.
+func TestInboxTellsOfABlockedPipe(t *testing.T) {
+	var clock atomic.Int64
+	clock.Store(1000)
+	b := newInbox(2000, true)
+	out := &memory{gate: make(chan struct{})}
+	go b.drain(out, clock.Load)
+	b.put(&event.Note{Text: "x"})
+	b.flush()
+	for b.writing.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if got := b.blocked(1000 + blockedLeast - 1); got != 0 {
+		t.Errorf("an ordinary write is called blocked for %d ns", got)
+	}
+	if got := b.blocked(1000 + 5e9); got != 5e9 {
+		t.Errorf("blocked for %d ns, want 5 s", got)
+	}
+	clock.Store(1000 + 7e9)
+	close(out.gate)
+	if err := b.close(nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.blocked(1000 + 9e9); got != 7e9 {
+		t.Errorf("it was blocked for %d ns, want 7 s", got)
+	}
+	if got := b.blocked(1000 + 9e9); got != 0 {
+		t.Errorf("it is told twice: %d ns", got)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"teapot/probe/engine/signals"
 	"teapot/probe/event"
 	"teapot/probe/record"
 	"teapot/probe/stamp"
@@ -39,6 +40,7 @@ type run struct {
 	hb     *stamp.Heartbeat
 	in     *inbox
 	floor  floor
+	table  *signals.Table // of metrics
 
 	ids    atomic.Uint64
 	flying atomic.Int64
@@ -80,6 +82,10 @@ func Run(ctx context.Context, cfg event.Config, controls <-chan event.Control, o
 	if len(cfg.Targets) == 0 {
 		return errors.New("there is no target")
 	}
+	var err error
+	if r.table, err = metricsTable(cfg.MetricsTable); err != nil {
+		return err
+	}
 	session := rand.Uint32()
 	var loops []*looper
 	for i, t := range cfg.Targets {
@@ -114,8 +120,10 @@ func (r *run) run(ctx context.Context, controls <-chan event.Control, out *recor
 	for _, l := range loops {
 		work.Go(func() { reasons <- l.loop() })
 	}
+	looked := r.watch(loops)
 	end := r.wait(ctx, controls, reasons, loops)
 	work.Wait()
+	looked()
 	close(quiet)
 	beats.Wait()
 	r.hb.Stop()
@@ -138,11 +146,27 @@ func (r *run) run(ctx context.Context, controls <-chan event.Control, out *recor
 	return err
 }
 
+// watch looks at whatever the user wants looked at, until it is told to end.
+func (r *run) watch(loops []*looper) (end func()) {
+	ctx, cancel := context.WithCancel(r.work)
+	var looks sync.WaitGroup
+	for _, l := range loops {
+		if w := r.newLookout(l.ep, r.table); w != nil {
+			looks.Go(func() { w.watch(ctx) })
+		}
+	}
+	looks.Go(func() { r.watchGPUs(ctx, loops) })
+	return func() {
+		cancel()
+		looks.Wait()
+	}
+}
+
 // answered tells whether any target ever answered a request, be it one that
 // the end of the run cut short.
 func answered(loops []*looper) bool {
 	for _, l := range loops {
-		if l.everOK || l.spoke {
+		if l.everOK || l.spoke || l.r.cfg.Load.Passive && l.ep.signalled.Load() {
 			return true
 		}
 	}
@@ -270,28 +294,5 @@ func (r *run) control(c event.Control) {
 		r.in.put(&event.Setting{At: at, Name: name, From: from, To: to})
 		r.in.put(&event.Mark{At: at, Label: name + " " + from + " → " + to, Auto: true})
 		r.in.flush()
-	}
-}
-
-// budget bounds the tokens of a whole run, prompts included. What a request
-// may need is taken before it is sent, and what it did not need given back.
-type budget struct {
-	max  int64 // 0 is no bound
-	used atomic.Int64
-}
-
-// take reserves n tokens. It is false when they are not left.
-func (b *budget) take(n int) bool {
-	if b.max > 0 && b.used.Add(int64(n)) > b.max {
-		b.used.Add(-int64(n))
-		return false
-	}
-	return true
-}
-
-// settle replaces a reservation by what was used.
-func (b *budget) settle(reserved, used int) {
-	if b.max > 0 {
-		b.used.Add(int64(used - reserved))
 	}
 }

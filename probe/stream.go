@@ -82,6 +82,9 @@ func (t *attempt) tokens(tokens []event.Token, texts []event.Text, r stamp.Read,
 	t.s.in.putTokens(tokens, texts)
 	t.s.fl.read(r.Late, len(tokens), merged)
 	t.dog.token(r.Taken())
+	if t.pauses.long(r.At) {
+		t.s.ep.lookNow()
+	}
 }
 
 // judge settles how a reply that began ended. err ended the reading, and cause

@@ -27,6 +27,7 @@ type endpoint struct {
 	id      uint32
 	want    event.TargetConfig
 	address string      // as given, without userinfo and query
+	socket  string      // the unix socket that leads to it, "" for none
 	base    string      // of the API
 	path    string      // the dialect that the path of the address asks for, "" for none
 	shown   string      // the URL as it may be shown
@@ -46,6 +47,11 @@ type endpoint struct {
 	found *engine.Detection // the last that succeeded
 	tried map[string]bool   // dialects that it refused
 
+	stall  chan struct{} // a stream went on after a stop that is worth a look; holds one
+	misses atomic.Int64  // looks in a row that nobody answered
+	// signalled: a look has brought something.
+	signalled atomic.Bool
+
 	stubborn atomic.Bool // it rejects requests without naming a field, whatever is left out
 }
 
@@ -56,11 +62,10 @@ func newEndpoint(id uint32, t event.TargetConfig, cfg *event.Config, connect tim
 	if err != nil {
 		return nil, fmt.Errorf("target %d: %w", id, err)
 	}
-	ep := &endpoint{id: id, want: t, query: u.RawQuery}
+	ep := &endpoint{id: id, want: t, query: u.RawQuery, stall: make(chan struct{}, 1)}
 	ep.shown = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}).String()
-	socket := ""
 	if u.Scheme == socketScheme {
-		if socket, u, err = overSocket(u); err != nil {
+		if ep.socket, u, err = overSocket(u); err != nil {
 			return nil, fmt.Errorf("target %d: %w", id, err)
 		}
 	}
@@ -86,7 +91,7 @@ func newEndpoint(id uint32, t event.TargetConfig, cfg *event.Config, connect tim
 		return nil, fmt.Errorf("target %d: %w", id, err)
 	}
 	ep.speech.Store(first)
-	if ep.rt, err = newTransport(t, socket, connect, clk); err != nil {
+	if ep.rt, err = newTransport(t, ep.socket, connect, clk); err != nil {
 		return nil, fmt.Errorf("target %d: %w", id, err)
 	}
 	ep.direct = newDirect(ep.base, ep.rt)

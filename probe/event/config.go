@@ -23,6 +23,13 @@ type Config struct {
 	Version string `json:"version,omitempty"`
 	// Verbose adds notes that say why an engine or a dialect was chosen.
 	Verbose bool `json:"verbose,omitempty"`
+	// GPU has the GPUs of this machine watched where a target is served from it;
+	// Exporter is the page of a DCGM exporter that is read instead, "" for none.
+	GPU      bool   `json:"gpu,omitempty"`
+	Exporter string `json:"exporter,omitempty"`
+	// MetricsTable is a file with more lines for the table of metrics, "" for
+	// none.
+	MetricsTable string `json:"metrics_table,omitempty"`
 }
 
 // TargetConfig is one endpoint.
@@ -35,7 +42,17 @@ type TargetConfig struct {
 	Insecure bool     `json:"insecure,omitempty"`
 	CACert   string   `json:"cacert,omitempty"`
 	Cold     bool     `json:"cold"` // cache-busting nonce at the front of every prompt
+	// Metrics is what is asked of the server's own signals: one of the Metrics
+	// names below, or the address of a page. "" is MetricsOff.
+	Metrics string `json:"metrics,omitempty"`
 }
+
+// What TargetConfig.Metrics may be, beside an address.
+const (
+	MetricsOff   = "off"
+	MetricsAuto  = "auto"  // what the engine is known to show
+	MetricsDrain = "drain" // also what reading takes away from other collectors
+)
 
 // Load is what is asked of the endpoints.
 type Load struct {
@@ -51,6 +68,9 @@ type Load struct {
 	PromptTokens int           `json:"prompt_tokens"`
 	Seed         uint64        `json:"seed"`
 	Cold         bool          `json:"cold"`
+	// Passive: no request for tokens is ever made; only what the server says of
+	// itself is read.
+	Passive bool `json:"passive,omitempty"`
 }
 
 // Limits are the four timers of a request; 0 means the default of the probe.

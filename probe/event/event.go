@@ -206,6 +206,10 @@ type Floor struct {
 	GCPause int64 `json:"gc_pause,omitempty"` // the longest stop of all goroutines by the collector
 	Sched   int64 `json:"run_wait,omitempty"` // the longest that a goroutine which could run had to wait
 	Steal   int64 `json:"steal,omitempty"`    // processor time that the hypervisor gave to others
+	Blocked int64 `json:"blocked,omitempty"`  // the longest that writing events out took: nobody reads the pipe
+	// Load is how many tasks of this machine ran or wanted to, on average over
+	// the last minute, once a second; 0 where nobody can tell.
+	Load float64 `json:"load,omitempty"`
 }
 
 // Mark is an instant that somebody wants to find again.

@@ -40,7 +40,7 @@ func (o *Options) Config(urls []string) event.Config {
 		Load: event.Load{
 			Concurrency: o.Concurrency, Rate: o.Rate, Pause: o.Pause(),
 			Requests: o.Requests, Duration: o.Duration, MaxTotal: o.MaxTotalTokens, Warmup: o.Warmup,
-			MaxTokens: o.MaxTokens, PromptTokens: o.PromptTokens, Seed: o.runSeed, Cold: cold,
+			MaxTokens: o.MaxTokens, PromptTokens: o.PromptTokens, Seed: o.runSeed, Cold: cold, Passive: o.Passive,
 		},
 		Limits: event.Limits{
 			Connect: o.ConnectTimeout, First: o.TTFTTimeout, Idle: o.IdleTimeout, Total: o.Timeout, Grace: grace,
@@ -50,6 +50,11 @@ func (o *Options) Config(urls []string) event.Config {
 		Prompts: o.Prompts,
 		Verbose: o.Verbose,
 		Version: Release,
+
+		MetricsTable: o.MetricsTable, GPU: o.GPU == event.MetricsAuto,
+	}
+	if page(o.GPU) {
+		c.Exporter = o.GPU
 	}
 	if o.Rate > 0 {
 		c.Load.Arrival = o.Arrival
@@ -60,7 +65,7 @@ func (o *Options) Config(urls []string) event.Config {
 	for _, u := range urls {
 		c.Targets = append(c.Targets, event.TargetConfig{
 			URL: u, Model: o.Model, API: o.API, Headers: o.Header, KeyEnv: o.keyEnv,
-			Insecure: o.Insecure, CACert: o.CACert, Cold: cold,
+			Insecure: o.Insecure, CACert: o.CACert, Cold: cold, Metrics: o.ServerMetrics,
 		})
 	}
 	return c

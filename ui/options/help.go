@@ -169,6 +169,8 @@ func groupTitle(key string) string {
 	switch key {
 	case "load":
 		return "Load"
+	case "signals":
+		return "Signals"
 	case "request":
 		return "Request"
 	case "limits":

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"teapot/probe/event"
 )
 
 // The exit codes that Parse can end with; GoOn is none.
@@ -194,6 +196,11 @@ func (p *parser) finish() error {
 	if err := o.loadPrompts(); err != nil {
 		return err
 	}
+	if o.MetricsTable != "" {
+		if _, err := readSmall(o.MetricsTable, 1<<20); err != nil {
+			return fmt.Errorf("--metrics-table: %w", err)
+		}
+	}
 	if o.CACert != "" {
 		if _, err := readSmall(o.CACert, 16<<20); err != nil {
 			return fmt.Errorf("--cacert: %w", err)
@@ -265,6 +272,13 @@ func (p *parser) checkFlags() error {
 	}
 	if given("arrival") && p.grammar.Rate == 0 {
 		return usagef("--arrival spaces the requests of --rate: give --rate too, e.g. --rate 2")
+	}
+	switch {
+	case !p.grammar.Passive:
+	case p.grammar.ServerMetrics == event.MetricsOff:
+		return usagef("--passive shows what the server says of itself: leave out --server-metrics off")
+	default:
+		return checkPassive(given)
 	}
 	return nil
 }

@@ -54,7 +54,13 @@ func TestUsageErrors(t *testing.T) {
 		{"h:1 http://h:1/", "'http://h:1' is given twice"},
 		// Flags.
 		{"--concurency 4", "unknown flag --concurency; did you mean '--concurrency'?"},
-		{"--passive", "unknown flag --passive; teapot -h lists them"},
+		{"--palette", "unknown flag --palette; teapot -h lists them"},
+		{"--passive -n 5 h:1", "--passive makes no request: leave out --requests"},
+		{"--passive --server-metrics off h:1", "--passive shows what the server says of itself: leave out --server-metrics off"},
+		{"--server-metrics of h:1", "--server-metrics: 'of' is none of auto, off, drain, and no URL; did you mean 'off'?, e.g. --server-metrics http://gpu07:8002/metrics"},
+		{"--gpu unix:///run/x.sock h:1", "--gpu: a page is read by http or https, e.g. --gpu http://gpu07:9400/metrics"},
+		{"--gpu http:///metrics?key=s h:1", "--gpu: 'http:///metrics': the host is missing, e.g. http://localhost:8000"},
+		{"--metrics-table /nowhere h:1", "--metrics-table: open /nowhere: no such file or directory"},
 		{"-x", "unknown flag -x; teapot -h lists them"},
 		{"report --theme dark h:1", "--theme has no meaning for teapot report; it is for watch, replay"},
 		{"engine -c 4", "--concurrency has no meaning for teapot engine; it is for watch, report, probe"},
@@ -251,11 +257,11 @@ func TestConfig(t *testing.T) {
 		"--connect-timeout", "1s", "--ttft-timeout", "2s", "--idle-timeout", "3s", "--timeout", "4s")
 	want := event.Config{
 		Targets: []event.TargetConfig{{URL: "http://127.0.0.1:9", Model: "tea", API: "chat",
-			Headers: []string{"X-A: 1", "X-B: 2"}, KeyEnv: "OPENAI_API_KEY", Insecure: true}},
+			Headers: []string{"X-A: 1", "X-B: 2"}, KeyEnv: "OPENAI_API_KEY", Insecure: true, Metrics: "auto"}},
 		Load: event.Load{Concurrency: 8, Requests: 500, Duration: 40 * time.Second, MaxTotal: 9, Warmup: 2,
 			MaxTokens: 64, PromptTokens: 512, Seed: 7},
 		Limits:  event.Limits{Connect: time.Second, First: 2 * time.Second, Idle: 3 * time.Second, Total: 4 * time.Second, Grace: 10 * time.Second},
-		Verbose: true, GiveUp: true, Version: Release,
+		Verbose: true, GiveUp: true, Version: Release, GPU: true,
 	}
 	if diff := cmp.Diff(want, o.Config([]string{"http://127.0.0.1:9"})); diff != "" {
 		t.Error(diff)

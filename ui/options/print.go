@@ -48,6 +48,9 @@ func (o *Options) printFlag(f *kong.Flag) string {
 		}
 		return fmt.Sprintf("# header = [%s]  # %s\n", strings.Join(names, ", "), origin)
 	}
+	if s := f.Target.String(); f.Tag.Get("rule") == "signals" && Redact(s) != s {
+		return fmt.Sprintf("# %s = %s  # %s; a part is hidden\n", f.Name, tomlString(Redact(s)), origin)
+	}
 	v, unset := tomlValue(f.Target)
 	if unset {
 		return fmt.Sprintf("# %s is not set\n", f.Name)

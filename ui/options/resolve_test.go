@@ -37,6 +37,10 @@ func values(name string, kind reflect.Type) [3]string {
 		return [3]string{"dark", "light", "mono"}
 	case "addr":
 		return [3]string{"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
+	case "server-metrics":
+		return [3]string{"off", "drain", "http://h:2/metrics"}
+	case "gpu":
+		return [3]string{"off", "http://h:1/metrics", "auto"}
 	case "api-key-env":
 		return [3]string{"KEY1", "KEY2", "KEY3"}
 	}

@@ -181,6 +181,8 @@ func checkText(tag *kong.Tag, raw string) (s, why string) {
 		if _, err := ParseSLOs(raw); err != nil {
 			return "", err.Error()
 		}
+	case "signals":
+		return checkSignals(tag, raw)
 	case "share":
 		if _, err := parseShare(raw); err != nil && raw != "" {
 			return "", err.Error()
