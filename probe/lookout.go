@@ -85,7 +85,7 @@ func (l *lookout) look(ctx context.Context, det *engine.Detection) {
 			l.note("warn", "the server's own metrics: "+err.Error())
 			continue
 		}
-		p := &poll{of: w, name: s.Name, put: l.put, note: l.note, misses: &l.ep.misses}
+		p := &poll{of: w, name: s.Name, effect: s.Effect, put: l.put, note: l.note, misses: &l.ep.misses}
 		if i == 0 && s.Effect == "" {
 			p.sooner = l.ep.stall
 		}
@@ -198,6 +198,7 @@ type poller interface {
 type poll struct {
 	of     poller
 	name   string
+	effect string // of looking, to be told with the first look
 	put    func(*event.Signal)
 	note   func(level, text string)
 	sooner <-chan struct{} // asks for a look before its turn; nil: nobody does
@@ -228,6 +229,7 @@ func (p *poll) run(ctx context.Context) {
 // took takes the outcome of a look.
 func (p *poll) took(sig *event.Signal, err error) {
 	var none *signals.Absent
+	sig.Effect, p.effect = p.effect, ""
 	switch {
 	case errors.As(err, &none): // somebody answered, if not with what was looked for
 		p.missed = 0

@@ -66,7 +66,9 @@ func TestSignalsBesideARequest(t *testing.T) {
 	var keyed atomic.Bool
 	keyed.Store(true)
 	s := engineServer(t,
-		func(_ int, c net.Conn, _ *http.Request) bool { return slowly(c, func() bool { return looks.Load() >= 3 }) },
+		func(_ int, c net.Conn, _ *http.Request) bool {
+			return slowly(c, func() bool { return looks.Load() >= 3 })
+		},
 		func(c net.Conn, r *http.Request) {
 			n := int(looks.Add(1))
 			if r.Header.Get("Authorization") != "Bearer s3cr3t-key-0001" {

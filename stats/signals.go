@@ -73,8 +73,18 @@ func (w *watch) take(ev *event.Signal) {
 	w.looks.insert(i, look)
 	for n := range look.Values {
 		v := &look.Values[n]
-		w.newest[valueKey{v.Name, v.Of}] = ServerValue{
+		key := valueKey{v.Name, v.Of}
+		old, have := w.newest[key]
+		highest, grown := v.Value, old.Grown
+		if have {
+			highest = max(highest, old.Max)
+		}
+		if look.Span > 0 {
+			grown = min(grown+max(v.Delta, 0), 1e18)
+		}
+		w.newest[key] = ServerValue{
 			Name: v.Name, Of: v.Of, Source: look.Source, Value: v.Value, Delta: v.Delta, Span: look.Span, At: look.At, Age: look.Age,
+			Max: highest, Grown: grown,
 		}
 	}
 	w.histograms(&look)
@@ -102,6 +112,9 @@ func (w *watch) source(ev *event.Signal) *ServerSource {
 	src.TookSum = within(src.TookSum + src.Took)
 	src.Bytes += uint64(max(ev.Bytes, 0))
 	src.Looks++
+	if ev.Effect != "" {
+		src.Effect = oneLine(ev.Effect)
+	}
 	src.Detail = oneLine(ev.Detail)
 	return src
 }
@@ -148,7 +161,18 @@ func (w *watch) histograms(look *event.Signal) {
 			continue
 		}
 		sum, _ := sampleOf(look, name+"_sum", "")
-		f := ServerFigure{At: look.At, Span: look.Span, N: n.Delta, Mean: nanos(sum.Delta / n.Delta)}
+		old := &w.figures[i]
+		f := ServerFigure{
+			At: look.At, Span: look.Span, N: n.Delta, Mean: nanos(sum.Delta / n.Delta),
+			AllN: min(old.AllN+n.Delta, 1e18), sum: min(max(old.sum+sum.Delta, 0), 1e18), AllP50: old.AllP50, AllP99: old.AllP99,
+		}
+		f.AllMean = nanos(f.sum / f.AllN)
+		if q, ok := sampleOf(look, name+"_p50_all", ""); ok {
+			f.AllP50 = nanos(q.Value)
+		}
+		if q, ok := sampleOf(look, name+"_p99_all", ""); ok {
+			f.AllP99 = nanos(q.Value)
+		}
 		if q, ok := sampleOf(look, name+"_p50", ""); ok {
 			f.P50 = nanos(q.Value)
 		}
@@ -180,7 +204,9 @@ func (w *watch) view() *Server {
 	}
 	s := &Server{Restarts: w.restarts, RestartAt: w.restartAt, looks: w.looks.view()}
 	for _, src := range w.sources {
-		s.Sources = append(s.Sources, *src)
+		one := *src
+		one.MinuteLooks, one.MinuteBytes = w.cost(src.Name)
+		s.Sources = append(s.Sources, one)
 	}
 	slices.SortFunc(s.Sources, func(a, b ServerSource) int { return cmp.Compare(a.Name, b.Name) })
 	for _, v := range w.newest {
@@ -210,6 +236,21 @@ func (w *watch) minute(name string) (n float64, mean int64) {
 		}
 	}
 	return n, nanos(share(sum, n))
+}
+
+// cost is what asking one source came to in the last minute of looks.
+func (w *watch) cost(name string) (looks, bytes uint64) {
+	for i := len(w.looks.items) - 1; i >= 0; i-- {
+		look := &w.looks.items[i]
+		if look.At <= w.looks.items[len(w.looks.items)-1].At-60*second {
+			break
+		}
+		if look.Source == name {
+			looks++
+			bytes += uint64(max(look.Bytes, 0))
+		}
+	}
+	return looks, bytes
 }
 
 // missing lists what would help and no page has.

@@ -39,7 +39,7 @@ func TestTheServersView(t *testing.T) {
 	s.a.Add(&event.Signal{At: 72 * second, Target: 1, Source: event.SignalSlots, Detail: "not\x1b there"})
 	snap := s.a.Snapshot()
 	v := snap.Targets[0].Server
-	want := ServerFigure{At: 69 * second, Span: second, N: 10, P50: 20 * ms, P99: 300 * ms, Mean: 100 * ms, MinuteN: 570, MinuteMean: 100 * ms}
+	want := ServerFigure{At: 69 * second, Span: second, N: 10, P50: 20 * ms, P99: 300 * ms, Mean: 100 * ms, MinuteN: 570, MinuteMean: 100 * ms, AllN: 700, AllMean: 100 * ms, sum: 70}
 	if v.TTFT != want {
 		t.Errorf("ttft %+v, want %+v", v.TTFT, want)
 	}
@@ -54,6 +54,12 @@ func TestTheServersView(t *testing.T) {
 	}
 	if len(v.Sources) != 2 || v.Sources[0].Looks != 71 || v.Sources[0].Bytes != 355000 || v.Sources[0].TookSum != 213*ms || v.Sources[0].Every != 2*second || v.Sources[1].Detail != "not there" {
 		t.Errorf("sources %+v", v.Sources)
+	}
+	if x, _ := v.Value("gen_tokens"); x.Grown != 70*500 || x.Max != 1e6 {
+		t.Errorf("tokens %+v", x)
+	}
+	if s := v.Sources[0]; s.MinuteLooks != 58 || s.MinuteBytes != 58*5000 || v.Sources[1].MinuteLooks != 1 {
+		t.Errorf("what the last minute cost: %+v", v.Sources)
 	}
 	if !slices.Contains(v.Missing, "preemptions") || slices.Contains(v.Missing, "ttft") || !slices.Contains(v.Missing, "queue") {
 		t.Errorf("missing %q", v.Missing)

@@ -31,6 +31,9 @@ type ServerSource struct {
 	Looks    uint64
 	Restarts int
 	Detail   string // one line of the newest: why it has no values, "" otherwise
+	Effect   string // one line: what asking does to the server or to others, "" where nothing is known
+	// Of the last minute: what watching adds. Per minute once a minute has passed.
+	MinuteLooks, MinuteBytes uint64
 }
 
 // ServerValue is the newest value of one name.
@@ -41,6 +44,8 @@ type ServerValue struct {
 	Span             int64   // ns
 	At               int64   // when it was heard
 	Age              int64   // how old it was by then at most, ns
+	Max              float64 // the highest Value of the session
+	Grown            float64 // Σ of its growths in the session
 }
 
 // ServerFigure is one of the server's histograms, of what it counted lately.
@@ -53,6 +58,13 @@ type ServerFigure struct {
 	// Of the last minute.
 	MinuteN    float64
 	MinuteMean int64
+	// Of the session. The percentiles are those since the first look, or since
+	// the server's newest restart; 0 as long as there are none.
+	AllN           float64
+	AllMean        int64
+	AllP50, AllP99 int64
+
+	sum float64 // of the session, s
 }
 
 // Value finds the newest value of a name, whatever it is of: the first one.

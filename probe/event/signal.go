@@ -14,6 +14,7 @@ type Signal struct {
 	// is counted began anew since the look before.
 	Restart bool     `json:"restart,omitempty"`
 	Detail  string   `json:"detail,omitempty"` // one line: why there are no values, or what to think of them
+	Effect  string   `json:"effect,omitempty"` // one line, in the first look: what asking does to the server or to others
 	Values  []Sample `json:"values,omitempty"`
 }
 
@@ -31,7 +32,8 @@ const (
 // Sample is one figure of a Signal under a name that is the same for all
 // engines: running, waiting, kv_used, preemptions, gen_tokens, gpu.util. A
 // histogram is the samples NAME_sum and NAME_count, and NAME_p50 and NAME_p99
-// of what it counted during Span.
+// of what it counted during Span, NAME_p50_all and NAME_p99_all of what it
+// counted since the first look.
 type Sample struct {
 	Name  string  `json:"n"`
 	Of    string  `json:"of,omitempty"` // which one, where there are several: a GPU

@@ -96,6 +96,10 @@ func Lines(s *stats.Snapshot, o Options) string {
 //	slo          each service level: its share, then ok, missed or nodata
 //	detail, last_error           free text, quoted
 //
+// Where no request is made, the words after state are the server's own: running,
+// waiting, kv, preemptions (of the session), ttft, itl and queue (means of the
+// last minute).
+//
 // A value that does not exist is "-", one of too few samples ends in "~", and
 // one that is only a lower bound begins with ">".
 func Line(s *stats.Snapshot, t *stats.Target, o Options) string {
@@ -104,6 +108,11 @@ func Line(s *stats.Snapshot, t *stats.Target, o Options) string {
 	w.add("target", text(format.Redact(t.Info.URL)))
 	w.add("model", text(t.Info.Model))
 	w.add("state", text(string(t.Info.State)))
+	if s.Load.Passive {
+		w.server(t.Server)
+		w.detail(t)
+		return w.done(s, o)
+	}
 	w.add("fly", strconv.Itoa(t.InFlight))
 	w.add("ok", count(t.Session.Requests.OK))
 	w.add("failed", count(t.Session.Requests.Failed))
@@ -131,18 +140,27 @@ func Line(s *stats.Snapshot, t *stats.Target, o Options) string {
 	if len(f.SLO) > 0 {
 		w.add("slo", slos(f.SLO))
 	}
-	if t.Info.Detail != "" {
-		w.add("detail", quoted(t.Info.Detail))
-	}
+	w.detail(t)
 	if t.LastError != "" {
 		w.add("last_error", quoted(t.LastError))
 		w.add("last_error_age", format.Age(time.Duration(s.Now-t.LastErrorAt)))
 	}
+	return w.done(s, o)
+}
+
+// done is the whole line.
+func (w *words) done(s *stats.Snapshot, o Options) string {
 	line := head(s) + w.b.String()
 	if o.ASCII {
 		line = format.ASCII(line)
 	}
 	return line
+}
+
+func (w *words) detail(t *stats.Target) {
+	if t.Info.Detail != "" {
+		w.add("detail", quoted(t.Info.Detail))
+	}
 }
 
 func head(s *stats.Snapshot) string {

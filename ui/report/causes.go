@@ -132,6 +132,12 @@ func serverFact(t *stats.Target) (fact, bool) {
 	for i := range v.Sources {
 		src := &v.Sources[i]
 		line := fmt.Sprintf("%s: %s, %s, %s of its time", clean(src.Name), plural(src.Looks, "look"), plural(src.Bytes, "byte"), format.Dur(src.TookSum))
+		if src.MinuteLooks > 0 {
+			line += fmt.Sprintf("; in the last minute %s, %s", format.Full(src.MinuteLooks), plural(src.MinuteBytes, "byte"))
+		}
+		if e := clean(src.Effect); e != "" {
+			line += "; asking " + e
+		}
 		if d := clean(src.Detail); d != "" && src.Name != event.SignalGPU {
 			line += "; " + d
 		}

@@ -44,7 +44,7 @@ func newSettings(s *stats.Snapshot, o Options) settings {
 	j := settings{
 		Concurrency: l.Concurrency, Arrival: str(l.Arrival),
 		PauseMS: ms(int64(l.Pause)), Requests: l.Requests, DurationS: seconds(int64(l.Duration)),
-		MaxTotalTokens: l.MaxTotal, Warmup: l.Warmup, MaxTokens: l.MaxTokens, Cache: "warm", Seed: l.Seed,
+		MaxTotalTokens: l.MaxTotal, Warmup: l.Warmup, MaxTokens: l.MaxTokens, Cache: "warm", Seed: l.Seed, Passive: l.Passive,
 	}
 	if r := num(l.Rate, true); r != nil {
 		j.Rate = *r

@@ -41,6 +41,7 @@ type settings struct {
 	PromptTokens   *int    `json:"prompt_tokens"` // null: the user's own prompts
 	Cache          string  `json:"cache"`
 	Seed           uint64  `json:"seed"`
+	Passive        bool    `json:"passive"` // no request was made
 	Limits         *limits `json:"limits_ms"`
 }
 

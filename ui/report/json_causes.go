@@ -66,6 +66,7 @@ type server struct {
 	Restarts int            `json:"restarts"`
 	TTFT     serverFigure   `json:"ttft"`
 	ITL      serverFigure   `json:"itl"`
+	TPOT     serverFigure   `json:"tpot"`
 	Queue    serverFigure   `json:"queue"`
 	Prefill  serverFigure   `json:"prefill"`
 	E2E      serverFigure   `json:"e2e"`
@@ -82,6 +83,10 @@ type serverFigure struct {
 	Mean       *float64 `json:"mean"`
 	MinuteN    *float64 `json:"minute_n"`
 	MinuteMean *float64 `json:"minute_mean"`
+	AllN       *float64 `json:"all_n"` // of the run
+	AllMean    *float64 `json:"all_mean"`
+	AllP50     *float64 `json:"all_p50"`
+	AllP99     *float64 `json:"all_p99"`
 }
 
 type serverValue struct {
@@ -90,6 +95,8 @@ type serverValue struct {
 	Value *float64 `json:"value"` // seconds, bytes, tokens, requests or a share
 	AtS   float64  `json:"at_s"`
 	AgeS  float64  `json:"age_s"` // how old it was by then, at most
+	Max   *float64 `json:"max"`   // of the run
+	Grown *float64 `json:"grown"` // in the run, of what only counts up
 }
 
 // serverSource is one place that was asked, and what asking cost.
@@ -99,6 +106,10 @@ type serverSource struct {
 	Bytes  uint64  `json:"bytes"`
 	Took   float64 `json:"took_ms"`
 	Detail *string `json:"detail"`
+	Effect *string `json:"effect"` // of asking, on the server or on others
+	// Of the last minute.
+	MinuteLooks uint64 `json:"minute_looks"`
+	MinuteBytes uint64 `json:"minute_bytes"`
 }
 
 func newServer(v *stats.Server) *server {
@@ -109,22 +120,27 @@ func newServer(v *stats.Server) *server {
 		return serverFigure{
 			N: num(f.N, f.N > 0), P50: num(ms(f.P50), f.P50 > 0), P99: num(ms(f.P99), f.P99 > 0), Mean: num(ms(f.Mean), f.N > 0),
 			MinuteN: num(f.MinuteN, f.MinuteN > 0), MinuteMean: num(ms(f.MinuteMean), f.MinuteN > 0),
+			AllN: num(f.AllN, f.AllN > 0), AllMean: num(ms(f.AllMean), f.AllN > 0),
+			AllP50: num(ms(f.AllP50), f.AllP50 > 0), AllP99: num(ms(f.AllP99), f.AllP99 > 0),
 		}
 	}
 	j := &server{
-		Restarts: v.Restarts, TTFT: one(&v.TTFT), ITL: one(&v.ITL), Queue: one(&v.Queue), Prefill: one(&v.Prefill), E2E: one(&v.E2E),
+		Restarts: v.Restarts, TTFT: one(&v.TTFT), ITL: one(&v.ITL), TPOT: one(&v.TPOT), Queue: one(&v.Queue), Prefill: one(&v.Prefill), E2E: one(&v.E2E),
 		Values: []serverValue{}, Missing: []string{}, Sources: []serverSource{},
 	}
 	for i := range v.Values {
 		x := &v.Values[i]
-		j.Values = append(j.Values, serverValue{clean(x.Name), str(x.Of), num(x.Value, true), seconds(x.At), seconds(x.Age)})
+		j.Values = append(j.Values, serverValue{clean(x.Name), str(x.Of), num(x.Value, true), seconds(x.At), seconds(x.Age), num(x.Max, true), num(x.Grown, x.Grown > 0)})
 	}
 	for _, m := range v.Missing {
 		j.Missing = append(j.Missing, clean(m))
 	}
 	for i := range v.Sources {
 		x := &v.Sources[i]
-		j.Sources = append(j.Sources, serverSource{clean(x.Name), x.Looks, x.Bytes, ms(x.TookSum), str(x.Detail)})
+		j.Sources = append(j.Sources, serverSource{
+			Name: clean(x.Name), Looks: x.Looks, Bytes: x.Bytes, Took: ms(x.TookSum), Detail: str(x.Detail), Effect: str(x.Effect),
+			MinuteLooks: x.MinuteLooks, MinuteBytes: x.MinuteBytes,
+		})
 	}
 	return j
 }

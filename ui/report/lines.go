@@ -13,6 +13,9 @@ import (
 // loadLine says what load was made.
 func loadLine(s *stats.Snapshot) string {
 	l := s.Load
+	if l.Passive {
+		return "passive: no request is made, the server is only looked at"
+	}
 	var parts []string
 	if l.Rate > 0 {
 		parts = append(parts, fmt.Sprintf("open loop, %s requests/s (%s), at most %s in flight",

@@ -33,6 +33,10 @@ func markdown(s *stats.Snapshot, _ Options, read reader) string {
 func markdownTarget(b *strings.Builder, s *stats.Snapshot, t *stats.Target, read reader) {
 	f := &t.Session
 	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", escape(name(t)), escape(engineLine(t)))
+	if s.Load.Passive {
+		markdownPassive(b, s, t)
+		return
+	}
 	rs, why := rows(f)
 	markdownRow(b, figureHead)
 	b.WriteString("|---|" + strings.Repeat("---:|", len(figureHead)-1) + "\n")
@@ -46,14 +50,7 @@ func markdownTarget(b *strings.Builder, s *stats.Snapshot, t *stats.Target, read
 	for _, line := range why {
 		b.WriteString(escape(line) + "\n\n")
 	}
-	b.WriteString("| | |\n|---|---|\n")
-	for _, x := range facts(s, t) {
-		lines := make([]string, len(x.lines))
-		for i, l := range x.lines {
-			lines[i] = escape(l)
-		}
-		fmt.Fprintf(b, "| %s | %s |\n", x.label, strings.Join(lines, "<br>"))
-	}
+	markdownFacts(b, facts(s, t))
 	markdownCauses(b, t)
 	b.WriteString("\n### Reading\n\n")
 	sentences := read(t, f)
@@ -62,6 +59,17 @@ func markdownTarget(b *strings.Builder, s *stats.Snapshot, t *stats.Target, read
 	}
 	if len(sentences) == 0 {
 		b.WriteString("Nothing to read: too few samples.\n")
+	}
+}
+
+func markdownFacts(b *strings.Builder, facts []fact) {
+	b.WriteString("| | |\n|---|---|\n")
+	for _, x := range facts {
+		lines := make([]string, len(x.lines))
+		for i, l := range x.lines {
+			lines[i] = escape(l)
+		}
+		fmt.Fprintf(b, "| %s | %s |\n", x.label, strings.Join(lines, "<br>"))
 	}
 }
 

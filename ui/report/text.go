@@ -46,6 +46,10 @@ func textTarget(b *strings.Builder, s *stats.Snapshot, t *stats.Target, read rea
 		b.WriteString(strings.Join(wrap(line, textWidth), "\n  ") + "\n")
 	}
 	b.WriteString("\n")
+	if s.Load.Passive {
+		textPassive(b, s, t)
+		return
+	}
 	rs, why := rows(f)
 	writeRow(b, figureHead)
 	for _, r := range rs {

@@ -14,7 +14,8 @@ type state struct {
 	seen     bool
 	counters map[string]float64
 	buckets  map[string]*buckets
-	started  float64 // of the process, Unix seconds; 0 unknown
+	first    map[string]*buckets // of the first look since the server was started
+	started  float64             // of the process, Unix seconds; 0 unknown
 }
 
 // severalServers is said where the looks reach different processes by turns.
@@ -25,7 +26,7 @@ const severalServers = "several servers answer at this address by turns: growths
 // nothing is compared across it. A start that goes back means that another
 // server answered.
 func (s *state) compare(sig *event.Signal, figures []figure) {
-	next := state{at: sig.At, seen: true, counters: map[string]float64{}, buckets: map[string]*buckets{}}
+	next := state{at: sig.At, seen: true, counters: map[string]float64{}, buckets: map[string]*buckets{}, first: s.first}
 	fell := false
 	for _, f := range figures {
 		switch {
@@ -50,7 +51,13 @@ func (s *state) compare(sig *event.Signal, figures []figure) {
 	case s.seen:
 		sig.Span = max(sig.At-s.at, 0)
 	}
+	if next.first == nil || sig.Restart {
+		next.first, s.first = map[string]*buckets{}, nil
+	}
 	for _, f := range figures {
+		if f.buckets != nil && next.first[f.name] == nil {
+			next.first[f.name] = f.buckets
+		}
 		sig.Values = append(sig.Values, s.samples(f, sig.Span > 0)...)
 	}
 	*s = next
@@ -82,13 +89,22 @@ func (s *state) histogram(f figure, compared bool) []event.Sample {
 		return out
 	}
 	out[0].Delta, out[1].Delta = d.sum, d.count
-	for _, q := range [...]struct {
-		end string
-		q   float64
-	}{{"_p50", .5}, {"_p99", .99}} {
-		if v, ok := d.quantile(q.q); ok {
-			out = append(out, event.Sample{Name: f.name + q.end, Value: v})
+	out = append(out, d.quantiles(f.name, "")...)
+	if first := s.first[f.name]; first != nil {
+		if all, ok := b.since(first); ok {
+			out = append(out, all.quantiles(f.name, "_all")...)
 		}
+	}
+	return out
+}
+
+// quantiles are those that are written down of a histogram.
+func (b *buckets) quantiles(name, end string) (out []event.Sample) {
+	if v, ok := b.quantile(.5); ok {
+		out = append(out, event.Sample{Name: name + "_p50" + end, Value: v})
+	}
+	if v, ok := b.quantile(.99); ok {
+		out = append(out, event.Sample{Name: name + "_p99" + end, Value: v})
 	}
 	return out
 }
