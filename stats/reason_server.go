@@ -232,16 +232,16 @@ func ruleThrottle(c *scene) (Verdict, []string) {
 			continue
 		}
 		was, _ := sampleOf(&p.looks[0], "gpu.throttle", "")
-		if why := slowed(now); why != "" && slowed(was.Value) == "" {
+		if why := SlowedFor(now); why != "" && SlowedFor(was.Value) == "" {
 			return Likely, with([]string{"a GPU began to slow down for " + why}, c.streams())
 		}
 	}
 	return 0, nil
 }
 
-// slowed is why a GPU is slow, by the bits of gpu.throttle; "" when it is not,
+// SlowedFor is why a GPU is slow, by the bits of gpu.throttle; "" when it is not,
 // or rests.
-func slowed(mask float64) string {
+func SlowedFor(mask float64) string {
 	if !(mask >= 1 && mask < 1<<32) {
 		return ""
 	}

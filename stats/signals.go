@@ -286,5 +286,8 @@ func (a *Aggregator) signal(ev *event.Signal) {
 	if ev.Restart {
 		a.lane.put(ev.At, LaneRestart, ev.Target, "its counters began anew")
 	}
+	if v, ok := ev.Value("preemptions"); ok && ev.Span > 0 && v.Delta >= 1 {
+		a.lane.put(ev.At, LanePreempted, ev.Target, count(uint64(min(v.Delta, 1e15)), "preemption"))
+	}
 	t.reconsider(a.now, true)
 }

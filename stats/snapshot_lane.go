@@ -51,6 +51,7 @@ const (
 	LaneShift     // the level of the target's gaps changed for good
 	LaneSuspended // this probe was stopped, or its machine asleep
 	LaneClock     // the wall clock was set; the figures do not depend on it
+	LanePreempted // the server put requests aside for lack of memory
 )
 
 // LaneEvent is one thing on the event lane.

@@ -20,6 +20,7 @@ func helpLines(k *keyMap) [][2]string {
 		[2]string{">30s", "it lies among the timeouts: at least this"},
 		[2]string{"× ▼ A", "on the event row: error or timeout, this host stalled, a mark"},
 		[2]string{"↓ ↑ s !", "target went away, came back, setting changed, events dropped"},
+		[2]string{"p ~ z c", "the server preempted, gaps changed their level, probe asleep, clock set"},
 		[2]string{"▲ ▼ ≈", "longer, shorter, or no more than chance: whether 95 % intervals overlap"},
 		[2]string{"‖812ms‖", "a stall, where it happened"},
 		[2]string{"□", "caused by this client, left out of the percentiles"},

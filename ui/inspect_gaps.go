@@ -110,7 +110,9 @@ func worstLines(fr *frame, trace *stats.Trace) []string {
 	}
 	slices.SortStableFunc(gaps, func(a, b gap) int { return cmp.Compare(b.c.Gap, a.c.Gap) })
 	var out []string
+	explained := false
 	for _, g := range gaps[:min(len(gaps), longestGaps)] {
+		var why []string
 		text := format.Dur(g.c.Gap) + " before event " + strconv.Itoa(g.event) + " " + fr.clock(g.c.At)
 		switch {
 		case g.c.Merged:
@@ -121,9 +123,13 @@ func worstLines(fr *frame, trace *stats.Trace) []string {
 			text += "  ‖ stall"
 			if s := findSpike(fr.t, spikeKey{trace.ID, g.event, g.c.At}); s != nil {
 				text += ": " + struck(s)
+				if s.Why != nil && !explained { // of the worst, all that is known
+					explained = true
+					why = signed(s)
+				}
 			}
 		}
-		out = append(out, text)
+		out = append(append(out, text), why...)
 	}
 	return out
 }

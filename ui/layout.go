@@ -36,6 +36,8 @@ type plan struct {
 	split, curve, worst image.Rectangle // worst is one row in the small layout, a list in the wide one
 	recent, health      image.Rectangle
 	floor               image.Rectangle // what this client adds
+	causes              image.Rectangle // of the spikes, summed up
+	strips, told        image.Rectangle // what the server says of itself
 	streams             image.Rectangle
 	talk                image.Rectangle // the newest stream's words
 	keys                image.Rectangle
@@ -64,6 +66,9 @@ type shape struct {
 	streams  int
 	compared bool // figures show their change
 	open     bool // one request is looked into
+	strips   int  // figures of the server's that have a strip
+	told     int  // lines of what it says beside
+	passive  bool // nothing is asked for tokens
 }
 
 // layout places the panes on a terminal of w by h. The last column stays free.
@@ -74,10 +79,14 @@ func layout(w, h int, v view, s shape) plan {
 	case w <= 1 || h <= 0:
 	case w < leastW || h < leastH:
 		p.oneLine = rect(0, 0, w-1, 1)
+	case s.passive && v != client:
+		p.layPassive(w-1, h, max(s.strips, 1), s.told)
 	case s.open || v == requests:
 		p.layRequests(w-1, h, s.open)
 	case v == words:
 		p.layWords(w-1, h, streams)
+	case v == client && s.strips > 0:
+		p.layServer(w-1, h, s.strips)
 	case v == client:
 		p.layClient(w-1, h)
 	case v == tail:

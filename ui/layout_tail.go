@@ -16,7 +16,12 @@ func (p *plan) layTail(w, h int) {
 		p.bars = []int{left}
 		p.layHeat(left, y, top)
 		p.curve = rect(left+1, y, sideW, top)
-		p.worst = rect(0, y+top, w, body-top)
+		causes := 0
+		if body-top >= 12 {
+			causes = causeRows
+		}
+		p.causes = rect(0, y+top, w, causes)
+		p.worst = rect(0, y+top+causes, w, body-top-causes)
 		return
 	}
 	worst := min(body, 5)
@@ -24,8 +29,13 @@ func (p *plan) layTail(w, h int) {
 		worst = body / 3
 	}
 	body -= worst
+	causes := 0
+	if body >= 15 && w >= causeWide {
+		causes = 3
+		body -= causes
+	}
 	curve := 0
-	if body >= 15 {
+	if body >= 13 {
 		curve = body * 2 / 5
 	}
 	heat := body - curve
@@ -36,7 +46,8 @@ func (p *plan) layTail(w, h int) {
 		p.layHeat(w, y, heat)
 	}
 	p.curve = rect(0, y+heat, w, curve)
-	p.worst = rect(0, y+heat+curve, w, worst)
+	p.causes = rect(0, y+heat+curve, w, causes)
+	p.worst = rect(0, y+heat+curve+causes, w, worst)
 }
 
 // layHeat is the heatmap with the lane and the time axis under it.

@@ -24,11 +24,13 @@ type model struct {
 	drained func(time.Duration) bool // waits for the terminal, before it is released
 	do      func(event.Control)      // hands a control to the probe, never blocks
 
-	w, h  int
-	view  view
-	plan  plan
-	grid  *chart.Grid
-	dirty uint8 // what to draw next
+	w, h int
+	view view
+	// ownOnly: view 5 leaves out the server, for this client at length.
+	ownOnly bool
+	plan    plan
+	grid    *chart.Grid
+	dirty   uint8 // what to draw next
 
 	window, zoom, target int
 	text, help, asks     bool

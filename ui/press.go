@@ -100,6 +100,8 @@ func (m *model) pressScreen(k tea.KeyPressMsg) bool {
 		view view
 	}{{m.keys.view1, overview}, {m.keys.view2, tail}, {m.keys.view3, words}, {m.keys.view4, requests}, {m.keys.view5, client}} {
 		if key.Matches(k, v.b) {
+			// The key of the server pressed again shows this client alone.
+			m.ownOnly = v.view == client && m.view == client && m.open == 0 && !m.ownOnly
 			m.show(v.view)
 			return true
 		}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strconv"
+	"strings"
 
 	"teapot/stats"
 	"teapot/ui/chart"
@@ -42,6 +43,9 @@ func readout(fr *frame) []part {
 		add(1, chart.Bad, "× errors "+format.Count(c.Errors))
 	}
 	add(2, chart.Plain, format.Rate(chart.PerSecond(c.Tokens, fr.zoom))+" tok/s")
+	if s := stripsAt(fr, x); len(s) > 0 {
+		add(3, chart.Info, strings.Join(s[:min(len(s), 4)], " "))
+	}
 	for _, e := range laneIn(fr, c.Start, c.Start+fr.zoom) {
 		e.rank = 3
 		out = append(out, e)
@@ -87,5 +91,5 @@ var laneWords = [...]string{
 	stats.LaneMark: "mark", stats.LaneError: "error", stats.LaneHostStall: "this host stalled", stats.LaneRestart: "back",
 	stats.LaneDown: "down", stats.LaneDropped: "events dropped", stats.LaneSetting: "setting changed",
 	stats.LaneShift: "the level of the gaps changed", stats.LaneSuspended: "this probe was not running",
-	stats.LaneClock: "the wall clock was set",
+	stats.LaneClock: "the wall clock was set", stats.LanePreempted: "the server preempted requests",
 }

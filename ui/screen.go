@@ -77,9 +77,29 @@ func (m *model) streamCount() int {
 	return min(max(m.snap.Load.Concurrency, len(m.shown().Streams), 1), 16)
 }
 
+// shape is what the layout needs to know beside the size.
+func (m *model) shape() shape {
+	t := m.shown()
+	fr := frame{s: m.snap, t: t, f: &t.Windows[m.window]}
+	return shape{
+		told:    toldRows(&fr),
+		streams: m.streamCount(), compared: m.comparison(t) != nil, open: m.open != 0,
+		strips: m.stripCount(t), passive: m.snap.Load.Passive,
+	}
+}
+
+// stripCount is how many strips view 5 keeps room for: none while this client
+// alone is shown.
+func (m *model) stripCount(t *stats.Target) int {
+	if m.ownOnly && !m.snap.Load.Passive {
+		return 0
+	}
+	return len(stripsOf(m.snap, t))
+}
+
 // draw brings the grid up to date.
 func (m *model) draw() {
-	p := layout(m.w, m.h, m.view, shape{m.streamCount(), m.comparison(m.shown()) != nil, m.open != 0})
+	p := layout(m.w, m.h, m.view, m.shape())
 	if m.grid == nil || m.grid.W != p.w || m.grid.H != p.h || m.dirty&dirtyLayout != 0 || !m.plan.same(&p) {
 		m.grid = chart.NewGrid(p.w, p.h)
 		m.dirty = dirtyAll
@@ -94,7 +114,7 @@ func (m *model) draw() {
 		a := m.grid.Area(p.oneLine)
 		a.Clear()
 		drawOneLine(a, fr)
-	case m.view == words && m.open == 0:
+	case m.view == words && m.open == 0 && !m.snap.Load.Passive:
 		m.drawWordsView(fr)
 	default:
 		m.drawOverview(fr)
@@ -123,6 +143,9 @@ func (m *model) drawOverview(fr *frame) {
 		{dirtyNumbers, m.grid.Area(p.table), func(a chart.Area) { drawTable(a, fr, p.wide) }},
 		{dirtyNumbers, m.grid.Area(p.split), func(a chart.Area) { drawSplit(a, fr) }},
 		{dirtyNumbers, m.grid.Area(p.smooth), func(a chart.Area) { drawSmooth(a, fr) }},
+		{dirtyNumbers, m.grid.Area(p.causes), func(a chart.Area) { drawCauses(a, fr) }},
+		{dirtyNumbers, m.grid.Area(p.told), func(a chart.Area) { drawTold(a, fr) }},
+		{dirtyCharts, m.grid.Area(p.strips), func(a chart.Area) { drawStrips(a, fr) }},
 		{dirtyNumbers, m.grid.Area(p.floor), func(a chart.Area) { drawFloor(a, fr) }},
 		{dirtyNumbers, m.grid.Area(p.recent), func(a chart.Area) { drawRecent(a, fr) }},
 		{dirtyNumbers, m.grid.Area(p.health), func(a chart.Area) { drawHealth(a, fr) }},

@@ -28,7 +28,7 @@ func TestPanesStayApart(t *testing.T) {
 	for w := 0; w <= 400; w += 3 {
 		for h := 0; h <= 120; h++ {
 			for _, v := range []view{overview, tail, words, requests, client} {
-				p := layout(w, h, v, shape{1 + (w+h)%9, w%2 == 0, (w+h)%5 == 0})
+				p := layout(w, h, v, shape{streams: 1 + (w+h)%9, compared: w%2 == 0, open: (w+h)%5 == 0, strips: (w + 2*h) % 13, told: (w + h) % 17, passive: (w+h)%7 == 0})
 				inside := image.Rect(0, 0, max(w-1, 0), h)
 				rs := p.rects()
 				for i, a := range rs {

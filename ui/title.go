@@ -108,7 +108,19 @@ func drawTitle(a chart.Area, fr *frame) {
 		{text: "window " + windowName(fr.window), role: chart.Plain, rank: 2},
 		{text: zoomName(fr.zoom), role: chart.Dim, rank: 6},
 	}
+	if fr.s.Load.Passive {
+		parts = passiveParts(fr, parts[:5])
+	}
 	drawParts(a, parts, 2)
+}
+
+// passiveParts is the title where nothing is asked: without load and outcome.
+func passiveParts(fr *frame, first []part) []part {
+	return append(first,
+		part{text: "no load, only looks", role: chart.Info, rank: 2},
+		part{text: format.Age(time.Duration(fr.s.Now)), role: chart.Plain, rank: 3},
+		part{text: pastName(fr), role: chart.Warn, rank: 2},
+		part{text: zoomName(fr.zoom), role: chart.Dim, rank: 6})
 }
 
 // names says what is watched, from "org/model @ host/path" to shorter forms.
@@ -279,6 +291,9 @@ func (fr *frame) badge() (string, chart.Role) {
 	}
 	switch s := fr.state(); s {
 	case event.StateLive:
+		if fr.s.Load.Passive {
+			return "● PASSIVE", chart.BadgeGood
+		}
 		return "● LIVE", chart.BadgeGood
 	case event.StateDown:
 		return "✗ DOWN" + since, chart.BadgeBad

@@ -89,8 +89,8 @@ func drawSpike(a chart.Area, fr *frame, s *stats.Spike) {
 		note = "□ ours"
 	case s.Transport:
 		note = "□ transport"
-	case s.Peers > 0:
-		note = "+" + strconv.Itoa(s.Peers) + " streams"
+	default:
+		note = whyShort(s, a.W()-x)
 	}
 	if x+min(chart.Width(note), 12) <= a.W() {
 		a.Text(x, 0, fitWords(note, a.W()-x), chart.Info)

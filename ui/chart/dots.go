@@ -95,12 +95,13 @@ var laneRank = [...]int{
 	stats.LaneMark: 7, stats.LaneError: 5, stats.LaneHostStall: 3, stats.LaneRestart: 6,
 	stats.LaneDown: 6, stats.LaneDropped: 4, stats.LaneSetting: 2,
 	stats.LaneShift: 5, stats.LaneSuspended: 6, stats.LaneClock: 1,
+	stats.LanePreempted: 4,
 }
 
 // Lane draws what happened beside the tokens, on the time axis of the charts:
 // marks as their letters, errors ×, host stalls ▼, a target that went away ↓ or
 // came back ↑, dropped events !, a level that changed ~, a probe that was not
-// running z, a wall clock that was set c, changed settings s.
+// running z, a wall clock that was set c, changed settings s, preemptions p.
 func Lane(a Area, lane []stats.LaneEvent, span Span, target uint32) {
 	best := make([]int, max(span.N, 0))
 	for i := range lane {
@@ -118,7 +119,7 @@ func Lane(a Area, lane []stats.LaneEvent, span Span, target uint32) {
 // Foreign tells whether an event belongs to another target than the one shown.
 func Foreign(e *stats.LaneEvent, target uint32) bool {
 	switch e.Kind {
-	case stats.LaneError, stats.LaneRestart, stats.LaneDown, stats.LaneShift:
+	case stats.LaneError, stats.LaneRestart, stats.LaneDown, stats.LaneShift, stats.LanePreempted:
 		return e.Target != target
 	}
 	return false
@@ -146,6 +147,8 @@ func LaneGlyph(e *stats.LaneEvent) (rune, Role) {
 		return '~', Warn
 	case stats.LaneSuspended:
 		return 'z', Ours
+	case stats.LanePreempted:
+		return 'p', Warn
 	case stats.LaneClock:
 		return 'c', Dim
 	}
