@@ -140,9 +140,9 @@ func drawOwnFigures(a chart.Area, fr *frame, y int) int {
 	}
 	heads := []string{"mean 1m", "n", "p50", "p99"} // by bucket, of the session
 	if !passive {
-		heads = append(heads, "our p50", "our p99")
+		heads = append(heads, "our p50", "p99")
 	}
-	at := func(i int) int { return toldName - 1 + [...]int{7, 12, 19, 26, 34, 41}[i] }
+	at := func(i int) int { return toldName - 1 + [...]int{7, 13, 20, 27, 34, 41}[i] }
 	for i, h := range heads {
 		a.Right(at(i), y, h, chart.Dim)
 	}
