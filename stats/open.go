@@ -16,8 +16,9 @@ const (
 
 	keptAsked = 1024 // starts of requests with their prompts
 	keptGone  = 64   // times in which a target was away
-	// After it came back, a server is cold for a while.
-	freshServer = 10 * second
+	// After it came back, a server is cold for a while, and asked by everybody
+	// who waited.
+	freshServer = 2 * second
 )
 
 // asked is the prompt of one request of ours.

@@ -125,7 +125,7 @@ func ruleRouted(c *scene) (Verdict, []string) {
 
 func ruleRestart(c *scene) (Verdict, []string) {
 	for i := range c.s.pair {
-		if at, ok := c.s.pair[i].restarted(); ok {
+		if at, ok := c.s.pair[i].restarted(); ok && !c.leftAfter(at) {
 			return Proven, with([]string{fmt.Sprintf("the server's counters began anew %s", c.when(at))}, c.gone())
 		}
 	}
@@ -145,6 +145,17 @@ func ruleRestart(c *scene) (Verdict, []string) {
 		}
 	}
 	return 0, nil
+}
+
+// leftAfter tells whether the server was seen to go away after the spike and
+// before the look that saw its counters begin anew.
+func (c *scene) leftAfter(look int64) bool {
+	for i := range c.t.gone.items {
+		if g := &c.t.gone.items[i]; g.from > c.a.To+lookAge && g.from <= look {
+			return true
+		}
+	}
+	return false
 }
 
 func ruleOutage(c *scene) (Verdict, []string) {

@@ -125,8 +125,8 @@ func (c *scene) others() (net float64, over int64, ok bool) {
 	if !ok {
 		return 0, 0, false
 	}
-	last := p.looks[len(p.looks)-1].At
-	own, known := c.t.promptsIn(last-over, last)
+	last := &p.looks[len(p.looks)-1] // what it tells of may be older than it is
+	own, known := c.t.promptsIn(last.At-last.Age-over, last.At)
 	return sum - own, over, known
 }
 

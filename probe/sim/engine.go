@@ -19,6 +19,11 @@ type Options struct {
 	Model   string        // "": "teapot-" and the profile's name
 	Version string        // what /version says; "": "dev"
 	Clock   Clock         // nil: SystemClock
+	// Faults, where there are any, happen in turn in place of the profile's:
+	// kinds as the truth log names them. Every is how far apart they begin on
+	// average; 0: as the profile has it. They are for tests of what watches.
+	Faults []string
+	Every  time.Duration
 	// Scenes are names of scenes to play, each from when it comes on; nil: none.
 	Scenes <-chan string
 }
@@ -71,6 +76,9 @@ func New(o Options) (*Engine, error) {
 	}
 	p, err := profileNamed(o.Profile)
 	if err != nil {
+		return nil, err
+	}
+	if p, err = p.with(o.Faults, o.Every); err != nil {
 		return nil, err
 	}
 	return newEngine(o, p), nil

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -300,4 +301,21 @@ func equal(a, b []int64) bool {
 		}
 	}
 	return true
+}
+
+func TestFaultsOfChoice(t *testing.T) {
+	p, err := profileNamed("smooth")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := p.with([]string{"gc", "stall"}, 700*time.Millisecond)
+	if err != nil || len(q.faults) != 2 || q.faults[1].kind != faultStall || q.every != 700*time.Millisecond || q.first == 0 || len(p.faults) != 0 {
+		t.Errorf("%+v, %v", q, err)
+	}
+	if _, err := p.with([]string{"rain"}, 0); !errors.Is(err, ErrProfile) {
+		t.Errorf("a fault that is none: %v", err)
+	}
+	if _, err := New(Options{Profile: "smooth", Faults: []string{"rain"}}); !errors.Is(err, ErrProfile) {
+		t.Errorf("a fault that is none: %v", err)
+	}
 }

@@ -160,6 +160,39 @@ func faulty() []Profile {
 	}
 }
 
+// with is the profile with other faults, or faults at another pace.
+func (p Profile) with(kinds []string, every time.Duration) (Profile, error) {
+	if len(kinds) > 0 {
+		p.faults = nil
+		for _, k := range kinds {
+			f, ok := faultNamed(k)
+			if !ok {
+				return p, fmt.Errorf("%w: there is no fault %q", ErrProfile, k)
+			}
+			p.faults = append(p.faults, f)
+		}
+		if p.first == 0 {
+			p.first, p.every = 3*time.Second, 5*time.Second
+		}
+	}
+	if every > 0 {
+		p.every = every
+	}
+	return p, nil
+}
+
+// faultNamed finds a fault by its kind, as the profiles have it.
+func faultNamed(kind string) (fault, bool) {
+	for _, p := range faulty() {
+		for _, f := range p.faults {
+			if string(f.kind) == kind {
+				return f, true
+			}
+		}
+	}
+	return fault{}, false
+}
+
 // Check tells whether there is a profile of that name; the error, an
 // ErrProfile, lists what there is.
 func Check(name string) error {

@@ -30,6 +30,10 @@ const (
 type Setting struct {
 	Streams int
 	Metrics bool
+	// Look is how far apart the looks at the metrics are, and how late they are
+	// heard, together, ns. What happened between the same two looks, no counter
+	// keeps apart.
+	Look int64
 }
 
 // right are the answers that are right for a fault. Where neither a metric nor
@@ -93,6 +97,7 @@ type Matrix struct {
 	Reach        int64                     // how far a fault's effect may be from it, ns; 0 for 30 ms
 	Cells        map[string]map[string]int // by fault, by answer
 	Right, Wrong int                       // spikes of faults
+	Shared       int                       // of the right ones: called by another fault between the same two looks
 	Natural      int                       // spikes that no fault made
 	Accused      int                       // of those, the ones that got a cause
 	Missed       map[string]int            // faults without any spike, by kind
@@ -135,6 +140,9 @@ func (m *Matrix) spike(s *stats.Spike, faults []Fault, seen []bool, setting Sett
 		}
 	case slices.Contains(right, said):
 		m.Right++
+	case slices.Contains(between(s, faults, setting), said):
+		m.Right++
+		m.Shared++
 	default:
 		m.Wrong++
 		m.wrong(kind, said, s)
@@ -151,12 +159,13 @@ func (m *Matrix) truth(s *stats.Spike, faults []Fault, seen []bool, setting Sett
 	nobody := s.First || s.Around == nil || s.Around.Receiving == 0 // no second stream was there to tell
 	for i := range faults {
 		f := &faults[i]
-		if f.Start > s.At || f.End+reach < s.At-s.Length {
+		if f.Start > s.At || f.End+f.reach(reach) < s.At-s.Length {
 			continue
 		}
 		seen[i] = true
 		kinds = append(kinds, f.Kind)
 		right = append(right, setting.right(f.Kind)...)
+		right = append(right, waiting(f.Kind, s, setting)...)
 		if nobody && (!setting.Metrics || f.Kind == Stall) {
 			right = append(right, lone.right(f.Kind)...)
 		}
@@ -170,8 +179,52 @@ func (m *Matrix) truth(s *stats.Spike, faults []Fault, seen []bool, setting Sett
 	return kinds, right
 }
 
+// fresh is for how long after a restart spikes are its doing: everybody who
+// waited comes back at once, to a server without a warm cache.
+const fresh = int64(2 * time.Second)
+
+// reach is how far from a fault a spike may be its doing.
+func (f *Fault) reach(usual int64) int64 {
+	if f.Kind == Restart {
+		return max(fresh, usual)
+	}
+	return usual
+}
+
+// waiting is what else may be said of a request that a fault held up: of a first
+// token that it was queued meanwhile, where the server's own figures say so, and
+// after a restart that many prompts came at once.
+func waiting(kind string, s *stats.Spike, setting Setting) []string {
+	switch {
+	case kind == Restart:
+		return []string{string(stats.CausePrompt), string(stats.CausePrefill), string(stats.CauseQueue)}
+	case s.First && setting.Metrics && (kind == Prefill || kind == GC || kind == Preemption):
+		return []string{string(stats.CauseQueue)}
+	}
+	return nil
+}
+
+// between are the answers that the counters give for other faults which came
+// between the same two looks as a spike.
+func between(s *stats.Spike, faults []Fault, setting Setting) (right []string) {
+	if !setting.Metrics || setting.Look <= 0 {
+		return nil
+	}
+	for i := range faults {
+		f := &faults[i]
+		if f.Start > s.At+setting.Look || f.End < s.At-s.Length-setting.Look {
+			continue
+		}
+		switch f.Kind {
+		case Prefill, GC, Preemption:
+			right = append(right, setting.right(f.Kind)...)
+		}
+	}
+	return right
+}
+
 func (m *Matrix) wrong(kind, said string, s *stats.Spike) {
-	if len(m.Wrongs) < 20 {
+	if len(m.Wrongs) < 40 {
 		line := fmt.Sprintf("%s taken for %s: %v at %v, request %d", kind, said, time.Duration(s.Length), time.Duration(s.At), s.Request)
 		if s.Why != nil {
 			line += ": " + strings.Join(s.Why.Evidence, "; ")
@@ -214,7 +267,7 @@ func (m *Matrix) String() string {
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "right %.1f %% of %d; accused %d of %d others\n", 100*m.Share(), m.Right+m.Wrong, m.Accused, m.Natural)
+	fmt.Fprintf(&b, "right %.1f %% of %d, %d of them by another fault between the same looks; accused %d of %d others\n", 100*m.Share(), m.Right+m.Wrong, m.Shared, m.Accused, m.Natural)
 	return b.String()
 }
 

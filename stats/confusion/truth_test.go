@@ -61,7 +61,7 @@ func TestTheMatrixCounts(t *testing.T) {
 	if r, n := m.Told(GC, stats.CauseServerGC); r != 1 || n != 2 {
 		t.Errorf("told %d of %d", r, n)
 	}
-	if s := m.String(); !strings.Contains(s, "right 50.0 % of 2; accused 1 of 2 others") {
+	if s := m.String(); !strings.Contains(s, "right 50.0 % of 2, 0 of them by another fault between the same looks; accused 1 of 2 others") {
 		t.Error(s)
 	}
 	m = Matrix{}
