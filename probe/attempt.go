@@ -32,6 +32,7 @@ type job struct {
 	asked     int  // output tokens
 	prompt    int  // prompt tokens aimed at
 	trial     bool // it finds out whether the target is back
+	serial    int  // of the settings it is made with
 }
 
 // outcome is what the loop has to know of a request that ended.
@@ -55,6 +56,7 @@ type sender struct {
 	fl   *floor
 	ids  func() uint64
 	lim  event.Limits
+	news *changes
 	slot uint32
 	line line
 	body body
@@ -65,7 +67,7 @@ type sender struct {
 
 // newSender makes the sender of a slot.
 func (r *run) newSender(ep *endpoint, slot uint32) *sender {
-	s := &sender{ep: ep, in: r.in, clk: r.clk, hb: r.hb, fl: &r.floor, ids: r.nextID, lim: r.limits, slot: slot}
+	s := &sender{ep: ep, in: r.in, clk: r.clk, hb: r.hb, fl: &r.floor, ids: r.nextID, lim: r.limits, news: &r.changes, slot: slot}
 	s.line = line{direct: ep.direct, rt: ep.rt, clk: r.clk}
 	s.body = body{clk: r.clk, hb: r.hb, red: ep.red, target: ep.id, slot: slot}
 	return s
@@ -132,6 +134,9 @@ func (s *sender) attempt(ctx context.Context, j job) *attempt {
 
 // announce puts the request into the stream of events.
 func (t *attempt) announce(at, wrote int64, spans event.Start) {
+	if m := t.s.news.take(at, t.job.serial); m != nil {
+		t.s.in.put(m)
+	}
 	t.s.in.put(&event.Start{
 		At: at, Target: t.s.ep.id, Request: t.id, Slot: t.s.slot, Scheduled: t.job.scheduled, Warmup: t.job.warmup,
 		Reused: spans.Reused, Idle: spans.Idle, DNS: spans.DNS, TCP: spans.TCP, TLS: spans.TLS,

@@ -17,6 +17,9 @@ type health struct {
 	known    bool        // it was found out what answers
 	trying   bool        // one request at a time, until one succeeds
 	asks     bool        // only requests tell that the model is being loaded
+	lost     bool        // it was down, and has answered no request since
+	anew     bool        // it answers, and is warmed up again
+	rewarmed bool        // that was tried since it was down
 	failures int         // requests that failed in a row
 	hold     int64       // nothing is sent before, ns of the session's clock
 	long     bool        // hold is so far off that an open loop must not catch up after it
@@ -94,6 +97,7 @@ func (l *looper) detected(err error) {
 	}
 	l.health.known = true
 	if err == nil {
+		l.health.anew = l.rewarm()
 		if l.health.state == event.StateLoading && !l.health.asks {
 			l.health.trying = l.health.failures > 0
 			l.announce(event.StateConnecting, "")
@@ -106,6 +110,18 @@ func (l *looper) detected(err error) {
 	if l.r.cfg.Verbose {
 		l.note("info", "detection: "+err.Error())
 	}
+}
+
+// rewarm has a server that was down warmed up again: what answers now may be
+// another process, with cold caches. It does so once, so that a server whose
+// requests all fail has them counted.
+func (l *looper) rewarm() bool {
+	if !l.everOK || !l.health.lost || l.health.rewarmed {
+		return l.health.anew
+	}
+	l.health.rewarmed = true
+	l.warm = l.r.cfg.Load.Warmup
+	return true
 }
 
 // loading waits for a server that is loading its model.
@@ -159,8 +175,11 @@ func (l *looper) took(res result) {
 
 // succeeded notes that the target works.
 func (l *looper) succeeded() {
-	back := l.everOK && l.health.state == event.StateDown
-	l.everOK = true
+	back := l.everOK && l.health.lost
+	if back && !l.health.anew {
+		l.warm = l.r.cfg.Load.Warmup
+	}
+	l.everOK, l.health.lost, l.health.anew, l.health.rewarmed = true, false, false, false
 	if l.health.trying { // what a server asked us to wait for stays
 		l.freed = l.r.clk.Now()
 		l.health.hold, l.health.long = 0, false
@@ -183,6 +202,7 @@ func (l *looper) succeeded() {
 // failed decides what a failure means for the requests that follow.
 func (l *looper) failed(s *slot, j job, out outcome) {
 	l.health.failures++
+	l.health.anew = false // whatever it says of itself, requests fail: they count
 	now := l.r.clk.Now()
 	asked := min(out.retryAfter, mostAsked)
 	class := out.class
@@ -220,6 +240,7 @@ func (l *looper) down(j job, out outcome, asked time.Duration) {
 	}
 	h.backoff = min(max(firstBackoff, 2*h.backoff), mostBackoff)
 	wait := max(h.backoff, asked)
+	h.lost = true
 	h.known, h.trying, h.hold = false, true, l.r.clk.Now()+int64(wait)
 	detail := fmt.Sprintf("%s, next try in %s", out.message, seconds(wait))
 	if h.state == event.StatePaused {

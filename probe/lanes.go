@@ -66,7 +66,7 @@ func (l *looper) open(set *settings, allowed int) (next int64) {
 // send hands a request to a stream. It is false when no request may be made.
 func (l *looper) send(s *slot, set *settings, scheduled int64) bool {
 	load := &l.r.cfg.Load
-	warmup := l.warm > 0 && l.health.failures == 0 || l.health.state == event.StateLoading
+	warmup := l.warm > 0 && (l.health.failures == 0 || l.health.anew) || l.health.state == event.StateLoading
 	switch {
 	case !warmup && l.warming > 0: // measuring begins when warming up is over
 		return false
@@ -78,7 +78,7 @@ func (l *looper) send(s *slot, set *settings, scheduled int64) bool {
 		return false
 	}
 	l.ordinal++
-	j := job{ordinal: l.ordinal, scheduled: scheduled, warmup: warmup, asked: set.maxTokens, prompt: set.promptTokens, trial: l.health.trying}
+	j := job{ordinal: l.ordinal, scheduled: scheduled, warmup: warmup, asked: set.maxTokens, prompt: set.promptTokens, trial: l.health.trying, serial: set.serial}
 	switch {
 	case !warmup:
 		l.sent++
@@ -86,7 +86,9 @@ func (l *looper) send(s *slot, set *settings, scheduled int64) bool {
 	default:
 		if l.health.state != event.StateLoading {
 			l.warm--
-			l.announce(event.StateWarmup, "")
+			if !l.health.trying { // else it is not known yet whether the target is back
+				l.announce(event.StateWarmup, "")
+			}
 		}
 		l.warming++
 	}

@@ -42,10 +42,11 @@ type run struct {
 	floor  floor
 	table  *signals.Table // of metrics
 
-	ids    atomic.Uint64
-	flying atomic.Int64
-	now    atomic.Pointer[settings] // the load as it is now
-	budget budget
+	ids     atomic.Uint64
+	flying  atomic.Int64
+	now     atomic.Pointer[settings] // the load as it is now
+	budget  budget
+	changes changes
 
 	work   context.Context // of the requests in flight
 	abort  context.CancelCauseFunc
@@ -226,6 +227,10 @@ func (r *run) wait(ctx context.Context, controls <-chan event.Control, reasons <
 				limit.Reset(time.Second / 10)
 				continue
 			}
+			if len(r.live) > 0 && live != nil { // both came at once
+				limit.Reset(0)
+				continue
+			}
 			stop(ReasonDuration, true, r.limits.Grace)
 		case <-interrupted:
 			interrupted = nil
@@ -283,16 +288,21 @@ func (r *run) control(c event.Control) {
 		note("%s", c.Label)
 		return
 	}
-	next, name, from, to, err := r.now.Load().change(c)
+	set := r.now.Load()
+	next, name, from, to, err := set.change(c)
 	switch {
 	case err != nil:
 		note("%v", err)
 	case name == "":
 		note("a control that is not known was skipped: %q", c.Do)
 	case from != to:
+		next.serial = set.serial + 1
+		r.changes.add(at, next.serial, name, from, to) // before any request can know of it
 		r.now.Store(&next)
 		r.in.put(&event.Setting{At: at, Name: name, From: from, To: to})
-		r.in.put(&event.Mark{At: at, Label: name + " " + from + " → " + to, Auto: true})
+		if m := r.changes.stopped(at, &next); m != nil {
+			r.in.put(m)
+		}
 		r.in.flush()
 	}
 }

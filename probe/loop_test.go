@@ -3,6 +3,7 @@ package probe
 import (
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -107,10 +108,15 @@ func TestControls(t *testing.T) {
 		if e.Auto != (e.Label != "by hand") {
 			t.Errorf("mark: %+v", e)
 		}
+		if e.Amends != strings.Contains(e.Label, "probing") {
+			t.Errorf("mark: %+v", e)
+		}
 		marks = append(marks, e.Label)
 	}
 	same(t, "marks", []string{
-		"max_tokens 2 → 5", "prompt_tokens 16 → 40", "concurrency 1 → 3", "by hand", "paused false → true", "paused true → false",
+		"by hand", "max_tokens 2 → 5, prompt_tokens 16 → 40, concurrency 1 → 3",
+		"max_tokens 2 → 5, prompt_tokens 16 → 40, concurrency 1 → 3, probing paused",
+		"max_tokens 2 → 5, prompt_tokens 16 → 40, concurrency 1 → 3, probing goes on",
 	}, marks)
 	if n := len(of[*event.Note](all)); n != 3 {
 		t.Errorf("%d notes, want 3: %+v", n, of[*event.Note](all))
@@ -233,6 +239,38 @@ func TestDownAndBack(t *testing.T) {
 	if m := only[*event.Mark](t, all); !m.Auto || m.Label != s.url+" answers again" {
 		t.Errorf("mark: %+v", m)
 	}
+}
+
+// A server that is started anew answers first that it loads its model. That it
+// is back is said all the same, and it is warmed up again before it is measured.
+func TestBackThroughLoading(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(n int, c net.Conn, _ *http.Request) bool {
+		switch n {
+		case 3:
+			plain(c, 401, "application/json", `{"error":"who are you"}`)
+			return true
+		case 4:
+			plain(c, 503, "application/json", `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`)
+			return true
+		}
+		return full(c)
+	})
+	cfg := config(s.url, 4)
+	cfg.Load.Warmup = 1
+	all := watch(t, cfg, nil)
+	var classes []event.Class
+	var warm []bool
+	for _, e := range of[*event.End](all) {
+		classes, warm = append(classes, e.Class), append(warm, e.Warmup)
+	}
+	if n := len(classes); n < 6 || warm[2] || !warm[n-3] && !warm[n-2] || warm[n-1] {
+		t.Errorf("warm-ups: %v, classes %v", warm, classes)
+	}
+	if m := only[*event.Mark](t, all); !m.Auto || m.Label != s.url+" answers again" {
+		t.Errorf("mark: %+v", m)
+	}
+	expectState(t, all, event.StateLoading, "Loading model")
 }
 
 func TestGiveUp(t *testing.T) {

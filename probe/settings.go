@@ -19,6 +19,7 @@ const (
 // settings is the part of the load that can change while a run goes on. It is
 // immutable: a change makes a new one.
 type settings struct {
+	serial       int // counts the changes
 	paused       bool
 	rate         float64 // requests/s; 0 is the closed loop
 	concurrency  int

@@ -138,7 +138,7 @@ func (a *Aggregator) rare(ev event.Event) {
 	case *event.Mark:
 		letter := a.lane.mark(ev)
 		for _, t := range a.order {
-			t.marked(ev.At, letter, oneLine(ev.Label))
+			t.marked(Marked{At: ev.At, Letter: letter, Label: oneLine(ev.Label)}, ev.Amends)
 		}
 	case *event.Setting:
 		setting(&a.load, ev)
@@ -177,7 +177,7 @@ func (a *Aggregator) describe(ev *event.Target) {
 		return
 	}
 	if a.lane.state(t.info.State, ev) {
-		t.marked(ev.At, 0, "it came back")
+		t.marked(Marked{At: ev.At, Label: "it came back"}, false)
 	}
 	if t.info.State != ev.State {
 		t.since = ev.At

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -29,12 +30,33 @@ func (l *lane) put(at int64, k LaneKind, target uint32, text string) {
 	l.add(LaneEvent{At: at, Kind: k, Target: target, Text: oneLine(text)})
 }
 
-// mark gives each mark the next letter, and begins again after Z.
+// mark gives each mark the next letter, and begins again after Z. One that
+// amends the mark before keeps its letter, and moves it to where it is true.
 func (l *lane) mark(ev *event.Mark) byte {
+	if i := l.amended(ev); i >= 0 {
+		e := l.items[i]
+		l.items, l.seen = slices.Concat(l.items[:i], l.items[i+1:]), 0 // views keep the old list
+		e.At, e.Text = ev.At, oneLine(ev.Label)
+		l.add(e)
+		return e.Letter
+	}
 	letter := byte('A' + l.marks%26)
 	l.add(LaneEvent{At: ev.At, Kind: LaneMark, Letter: letter, Text: oneLine(ev.Label)})
 	l.marks++
 	return letter
+}
+
+// amended is the mark that ev takes the place of, -1 for none.
+func (l *lane) amended(ev *event.Mark) int {
+	if !ev.Amends {
+		return -1
+	}
+	for i := len(l.items) - 1; i >= 0; i-- {
+		if l.items[i].Kind == LaneMark {
+			return i
+		}
+	}
+	return -1
 }
 
 // state notes that a target went away or came back, and tells whether it came

@@ -121,17 +121,18 @@ func (s *sinceMark) ended(c event.Class, tokens int64) {
 	}
 }
 
-// marked begins anew at a mark.
-func (t *target) marked(at int64, letter byte, label string) {
+// marked begins anew at a mark. What was sent since a mark that m amends is left
+// out: it was half of a change.
+func (t *target) marked(m Marked, amends bool) {
 	s := &t.compared
-	before := s.mark.Before
+	m.Before = s.mark.Before
 	if !s.on {
-		before = t.sessionNow(at)
-	} else if after := s.figures(at); after.Gap.N >= beforeGaps || after.TTFT.N >= beforeFirst {
-		before = after
+		m.Before = t.sessionNow(m.At)
+	} else if after := s.figures(m.At); !amends && (after.Gap.N >= beforeGaps || after.TTFT.N >= beforeFirst) {
+		m.Before = after
 	}
 	s.on, s.begun, s.count = true, false, tally{}
-	s.mark = Marked{At: at, Letter: letter, Label: label, Before: before}
+	s.mark = m
 	for _, m := range sinceMetrics {
 		if s.piles[m] == nil {
 			s.piles[m] = &pile{}

@@ -76,6 +76,33 @@ func TestAMarkStartsAComparison(t *testing.T) {
 
 // An operator restarts the server under a running probe: it is down, comes back
 // cold, is warmed up, and what follows is held against what was before.
+// A change that comes in steps is one mark, which holds the time before the
+// first step against the time after the last.
+func TestABurstOfChangesIsOneMark(t *testing.T) {
+	s := newScript(Config{})
+	at := s.replies(1, 10, 0, 15)
+	s.mark(at+1, "A by hand")
+	s.a.Add(&event.Mark{At: (at + 2) * ms, Label: "concurrency 4 → 5", Auto: true})
+	seen := s.a.Snapshot().Lane
+	half := s.replies(20, 6, at+3, 40)
+	s.a.Add(&event.Mark{At: half * ms, Label: "concurrency 4 → 6", Auto: true, Amends: true})
+	s.replies(30, 6, half+1, 30)
+	m := s.target().Marked
+	if m.Letter != 'B' || m.Label != "concurrency 4 → 6" || m.At != half*ms {
+		t.Errorf("mark %+v", m)
+	}
+	if m.Before.Gap.Max != 15*ms || m.After.Gap.Min != 30*ms || m.After.Gap.Max != 30*ms || m.After.TTFT.N != 6 {
+		t.Errorf("before up to %d, after from %d to %d", m.Before.Gap.Max, m.After.Gap.Min, m.After.Gap.Max)
+	}
+	lane := s.a.Snapshot().Lane
+	if len(lane) < 2 || lane[1].Letter != 'B' || lane[1].At != half*ms || lane[1].Text != "concurrency 4 → 6" {
+		t.Errorf("lane %+v", lane)
+	}
+	if len(seen) != 2 || seen[1].Text != "concurrency 4 → 5" {
+		t.Errorf("a view changed: %+v", seen)
+	}
+}
+
 func TestARestartIsComparedWithoutItsWarmup(t *testing.T) {
 	s := newScript(Config{})
 	state := func(at int64, st event.State) {

@@ -217,6 +217,9 @@ type Mark struct {
 	At    int64  `json:"at"`
 	Label string `json:"label"`
 	Auto  bool   `json:"auto,omitempty"` // made by a change of setting or a restart, not by hand
+	// Amends: it takes the place of the mark before, which was made a moment ago by
+	// a change that this one is part of.
+	Amends bool `json:"amends,omitempty"`
 }
 
 // Setting is a change of the load that took effect.
