@@ -101,7 +101,7 @@ func runProbe(o *options.Options) (int, error) {
 // runEngine serves the built-in engine until it is told to stop.
 func runEngine(o *options.Options) (int, error) {
 	ctx, sig := plain.UntilSignal()
-	opt := sim.Options{Profile: o.Profile, Seed: o.RunSeed(), Version: options.Release}
+	opt := sim.Options{Profile: o.Profile, Seed: o.RunSeed(), Version: options.Release, Loading: o.Loading}
 	if o.Child {
 		var controls <-chan event.Control
 		ctx, controls = probe.UntilClosed(ctx, probe.ReadControls(os.Stdin))

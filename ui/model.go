@@ -45,6 +45,9 @@ type model struct {
 	list                 list
 	open                 uint64 // the request looked into, 0 for none
 	bases                map[uint32]*baseline
+	asked                map[string]asked // of the probe, by control
+	markAt               int64            // when the newest mark was made, once markKnown
+	markKnown            bool
 	dismissed            int64 // marks up to this instant are not compared with
 	message              string
 	messageTill          time.Time
@@ -100,7 +103,7 @@ func newModel(cfg Config, out backlog, do func(event.Control)) *model {
 	m := &model{
 		cfg: cfg, keys: newKeys(), depth: d, theme: newTheme(themeName(cfg.Theme, cfg.Env), d),
 		glyphs: glyphSet(cfg.Glyphs, cfg.Env), remote: remote(cfg.Env), out: out, do: do,
-		view: overview, window: min(max(cfg.Window, 0), len(stats.Windows)-1), text: !cfg.NoText, axes: map[uint32]*axes{}, pages: pages{},
+		view: overview, window: min(max(cfg.Window, 0), len(stats.Windows)-1), text: !cfg.NoText, axes: map[uint32]*axes{}, pages: pages{}, asked: map[string]asked{},
 		dirty: dirtyAll, newAt: cfg.Now(),
 	}
 	m.pull()
@@ -171,6 +174,7 @@ func (m *model) pull() {
 		return
 	}
 	m.snap, m.lastSecond = s, second
+	m.sayMark()
 	if half != m.lastHalf {
 		m.lastHalf = half
 		m.dirty |= dirtyNumbers

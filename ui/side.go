@@ -138,15 +138,14 @@ func drawRecent(a chart.Area, fr *frame) {
 	}
 }
 
-// drawHealth is the row above the keys in the wide layout: the newest error,
-// note or stall.
+// drawHealth is the row above the keys in the wide layout: the chosen spike, the
+// newest mark and error, or the newest note.
 func drawHealth(a chart.Area, fr *frame) {
 	if fr.spike != nil {
 		drawChosen(a, fr)
 		return
 	}
-	if e := recentError(fr); e != "" {
-		a.Text(0, 0, cut(e, a.W()), chart.Bad)
+	if drawHappened(a, fr) {
 		return
 	}
 	if n := len(fr.s.Notes); n > 0 {

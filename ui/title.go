@@ -95,7 +95,8 @@ func drawTitle(a chart.Area, fr *frame) {
 		{text: which(fr), role: chart.Info, rank: 1},
 		{text: engine, role: chart.Plain, rank: 4},
 		{text: label(info.API), role: chart.Dim, rank: 8},
-		{text: loadShape(fr.s), role: chart.Plain, rank: 6},
+		{text: loadShape(fr.s), role: chart.Plain, rank: 3},
+		{text: lengths(fr.s), role: chart.Plain, rank: 6},
 		{text: tokenRate(fr.f), role: chart.Plain, rank: 5},
 		{text: requestRate(fr.f), role: chart.Plain, rank: 6},
 		{text: format.Age(time.Duration(fr.s.Now)), role: chart.Plain, rank: 3},
@@ -209,7 +210,7 @@ func hostOf(url string) string {
 	return strings.TrimSuffix(u, "/")
 }
 
-// loadShape is the load as asked for: "c4 512→256".
+// loadShape is the load as asked for: "c4", "2/s c128".
 func loadShape(s *stats.Snapshot) string {
 	l := &s.Load
 	out := ""
@@ -222,10 +223,16 @@ func loadShape(s *stats.Snapshot) string {
 	if l.Concurrency > 0 {
 		out += "c" + strconv.Itoa(l.Concurrency)
 	}
-	if l.PromptTokens > 0 && l.MaxTokens > 0 {
-		out += " " + strconv.Itoa(l.PromptTokens) + "→" + strconv.Itoa(l.MaxTokens)
-	}
 	return strings.TrimSpace(out)
+}
+
+// lengths are those of the prompt and of the output, in tokens: "512→256".
+func lengths(s *stats.Snapshot) string {
+	l := &s.Load
+	if l.PromptTokens <= 0 || l.MaxTokens <= 0 {
+		return ""
+	}
+	return strconv.Itoa(l.PromptTokens) + "→" + strconv.Itoa(l.MaxTokens)
 }
 
 // tokenRate is the part of the load as it turns out that counts tokens: "6.1k

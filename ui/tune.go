@@ -1,15 +1,14 @@
 package ui
 
 import (
-	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"teapot/probe/event"
-	"teapot/ui/format"
 )
 
 // rates are the steps of the probe rate, requests a second. 0 is the closed
@@ -22,16 +21,43 @@ const longest = 1 << 20
 // most is the largest number of streams in flight.
 const most = 4096
 
+// asked is a value that was asked of the probe, and when.
+type asked struct {
+	value float64
+	at    time.Time
+}
+
+// askedFresh is how long the probe may take to say what became of it. Until
+// then a further press goes on from the value asked for.
+const askedFresh = 2 * time.Second
+
+// load is the load as it will be when everything that was asked for took effect.
+func (m *model) load() *event.Load {
+	l := m.snap.Load
+	want := func(control string, have float64) float64 {
+		if a, ok := m.asked[control]; ok && m.cfg.Now().Sub(a.at) < askedFresh {
+			return a.value
+		}
+		return have
+	}
+	l.Rate = want(event.DoRate, l.Rate)
+	l.Concurrency = int(want(event.DoConcurrency, float64(l.Concurrency)))
+	l.MaxTokens = int(want(event.DoMaxTokens, float64(l.MaxTokens)))
+	l.PromptTokens = int(want(event.DoPromptTokens, float64(l.PromptTokens)))
+	return &l
+}
+
 // tune changes the load that the probe makes. The probe says what became of
 // it: a Setting, and a mark that it makes by itself. False: k changes nothing.
 func (m *model) tune(k tea.KeyPressMsg) bool {
-	l := &m.snap.Load
+	l := m.load()
 	step := func(control, what string, from, to float64) {
 		switch {
 		case !m.can("tune"):
 		case from == to:
 			m.say(what + " stays at " + number(to))
 		default:
+			m.asked[control] = asked{to, m.cfg.Now()}
 			m.do(event.Control{Do: control, Value: to})
 			m.say(what + " " + number(from) + " → " + number(to) + ", from the next request on")
 		}
@@ -60,10 +86,7 @@ func (m *model) tune(k tea.KeyPressMsg) bool {
 }
 
 func number(v float64) string {
-	if v == math.Trunc(v) {
-		return strconv.FormatInt(int64(v), 10)
-	}
-	return format.Rate(v)
+	return strconv.FormatFloat(v, 'g', 7, 64)
 }
 
 func halve(n int) float64 { return float64(max(n/2, 1)) }

@@ -1,10 +1,12 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"teapot/probe/event"
+	"teapot/stats"
 )
 
 // Each key changes one thing about the load, by one step, and says so.
@@ -47,6 +49,50 @@ func TestTuningByHand(t *testing.T) {
 	for _, k := range []string{"[", "]", "{", "}", "<", ">", ",", "."} {
 		if press(m, k); !strings.Contains(m.message, "this is a replay") {
 			t.Errorf("%q in a replay says %q", k, m.message)
+		}
+	}
+}
+
+// A press goes on from what the one before asked for, also when the probe has
+// not said yet what became of it; when it never says, from what is.
+func TestABurstOfPressesAddsUp(t *testing.T) {
+	s := busy()
+	s.Load = event.Load{Concurrency: 4, MaxTokens: 100}
+	m := still(s, Config{Control: func(event.Control) {}})
+	c := newClock()
+	m.cfg.Now = c.now
+	var did []float64
+	m.do = func(c event.Control) { did = append(did, c.Value) }
+	press(m, "}", "}", "{", "}", ">", ">")
+	c.at = c.at.Add(askedFresh)
+	press(m, "}")
+	if want := []float64{5, 6, 5, 6, 200, 400, 5}; !slices.Equal(did, want) {
+		t.Errorf("asked for %v, want %v", did, want)
+	}
+}
+
+// A mark that came by itself is said on the bottom row, and stands beside the
+// newest error as long as it is fresh.
+func TestAMarkThatCameByItselfIsSaid(t *testing.T) {
+	s := busy()
+	s.Lane, s.Targets[0].LastError = nil, ""
+	m := still(s, Config{Theme: "mono"})
+	next := *s
+	next.Seq++
+	next.Lane = append(next.Lane, stats.LaneEvent{At: s.Now, Kind: stats.LaneMark, Letter: 'C', Text: "h:1 answers again"})
+	m.cfg.Snapshot = func() *stats.Snapshot { return &next }
+	m.Update(frameMsg(m.tick))
+	if out := screenOf(m, 80, 24, overview); !strings.Contains(out, "C h:1 answers again: what is sent from now on") {
+		t.Errorf("the bottom row does not say it:\n%s", out)
+	}
+	m.message = ""
+	if out := screenOf(m, 120, 40, overview); !strings.Contains(out, "C 0s ago: h:1 answers again") {
+		t.Errorf("the row above the keys does not say it:\n%s", out)
+	}
+	next.Targets[0].LastError, next.Targets[0].LastErrorAt = "connection refused", s.Now-1e9
+	for _, w := range []int{110, 120, 200} {
+		if out := screenOf(m, w, 40, overview); !strings.Contains(out, "C 0s ago: h:1 answers again  × 1s ago: connection refused") {
+			t.Errorf("not beside the error:\n%s", out)
 		}
 	}
 }

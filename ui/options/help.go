@@ -37,7 +37,7 @@ func (p *parser) help() string {
 		}
 		b.WriteString(helpFlag(f))
 	}
-	b.WriteString(helpEnd)
+	b.WriteString(p.helpEnd())
 	return b.String()
 }
 
@@ -51,18 +51,40 @@ func (p *parser) named() bool {
 	return false
 }
 
-const helpEnd = `
-Every flag has an environment variable (--ttft-timeout: TEAPOT_TTFT_TIMEOUT)
-and a key in the settings file (ttft-timeout = "30s"). A flag beats the
-environment, which beats the file. Keys are not taken from the command line:
-one comes from OPENAI_API_KEY or the variable that --api-key-env names.
-
+// helpEnd is what holds for the flags of a command as a whole.
+func (p *parser) helpEnd() string {
+	has := map[string]bool{}
+	for _, f := range p.flags() {
+		has[f.Name] = true
+	}
+	text := `
+Every flag has an environment variable (--log: TEAPOT_LOG) and a key in the
+settings file (log = "teapot.log"). A flag beats the environment, which beats
+the file.
+`
+	if has["api-key-env"] {
+		text += `
+Keys are not taken from the command line: one comes from OPENAI_API_KEY or the
+variable that --api-key-env names.
+`
+	}
+	if has["concurrency"] {
+		text += `
 Without -c, -n, -d and --rate there is a pause of 250 ms between requests;
 with any of them there is none.
-
-Exit codes: 0 ended, 1 failed or never answered, 2 wrong usage, 3 a service
-level was missed; 129, 130, 131, 143 by a signal.
 `
+	}
+	codes := "Exit codes: 0 ended, 1 failed"
+	if has["concurrency"] {
+		codes += " or never answered"
+	}
+	codes += ", 2 wrong usage"
+	if has["slo"] {
+		codes += ", 3 a service level was missed"
+	}
+	codes += "; 129, 130, 131, 143 by a signal."
+	return text + "\n" + strings.Join(wrap(codes, helpWidth), "\n") + "\n"
+}
 
 // usage is the head of a help text.
 func usage(command string, named bool) string {
@@ -112,6 +134,7 @@ Serve the built-in engine over HTTP: OpenAI's chat and completions, streamed,
 
   teapot engine article --addr 127.0.0.1:8000
   teapot engine preemption --seed 7 --truth truth.ndjson
+  teapot engine smooth --addr 127.0.0.1:8000 --loading 20s
 `
 	case command == "selftest":
 		return `Usage: teapot selftest [flags]

@@ -80,14 +80,15 @@ type Options struct {
 	Retention    time.Duration `name:"retention" type:"opt" group:"stats" placeholder:"T" default:"15m" min:"1m" max:"24h" eg:"--retention 1h" on:"watch report replay" help:"How far back the charts and lists go."`
 	ExcludeLate  bool          `name:"exclude-late" type:"opt" group:"stats" on:"watch report replay" help:"Leave out of the percentiles what this client took late."`
 
-	OutputFormat string  `name:"output-format" type:"opt" group:"output" placeholder:"FORMAT" values:",text,json,markdown,none" on:"watch report replay selftest" help:"Report at the end: text, json, markdown or none. Unset: by the ending of -o (.json, .md), else text."`
-	Output       string  `name:"output" short:"o" type:"opt" group:"output" placeholder:"FILE" on:"watch report replay selftest accuracy" help:"Write the report to FILE instead of standard output (-)."`
-	Record       string  `name:"record" type:"opt" group:"output" placeholder:"FILE" on:"watch report" help:"Write the session's events to FILE, for teapot replay."`
-	SaveText     bool    `name:"save-text" type:"opt" group:"output" on:"watch report probe" help:"Let the text of replies into recordings."`
-	NoSummary    bool    `name:"no-summary" type:"opt" group:"output" on:"watch replay" help:"Leave no table behind when the screen closes."`
-	Speed        float64 `name:"speed" type:"opt" group:"output" placeholder:"X" default:"1" min:"0" max:"1000" eg:"--speed 4" on:"replay" help:"Pace of the replay; 0: as fast as possible."`
-	Addr         string  `name:"addr" type:"opt" rule:"addr" group:"output" placeholder:"ADDR" default:"127.0.0.1:0" eg:"--addr 127.0.0.1:8000" on:"engine" help:"Address the engine listens on; port 0 takes a free one."`
-	Truth        string  `name:"truth" type:"opt" group:"output" placeholder:"FILE" on:"engine" help:"Write every token's true write time and every fault's cause to FILE, a JSON object a line."`
+	OutputFormat string        `name:"output-format" type:"opt" group:"output" placeholder:"FORMAT" values:",text,json,markdown,none" on:"watch report replay selftest" help:"Report at the end: text, json, markdown or none. Unset: by the ending of -o (.json, .md), else text."`
+	Output       string        `name:"output" short:"o" type:"opt" group:"output" placeholder:"FILE" on:"watch report replay selftest accuracy" help:"Write the report to FILE instead of standard output (-)."`
+	Record       string        `name:"record" type:"opt" group:"output" placeholder:"FILE" on:"watch report" help:"Write the session's events to FILE, for teapot replay."`
+	SaveText     bool          `name:"save-text" type:"opt" group:"output" on:"watch report probe" help:"Let the text of replies into recordings."`
+	NoSummary    bool          `name:"no-summary" type:"opt" group:"output" on:"watch replay" help:"Leave no table behind when the screen closes."`
+	Speed        float64       `name:"speed" type:"opt" group:"output" placeholder:"X" default:"1" min:"0" max:"1000" eg:"--speed 4" on:"replay" help:"Pace of the replay; 0: as fast as possible."`
+	Addr         string        `name:"addr" type:"opt" rule:"addr" group:"output" placeholder:"ADDR" default:"127.0.0.1:0" eg:"--addr 127.0.0.1:8000" on:"engine" help:"Address the engine listens on; port 0 takes a free one."`
+	Loading      time.Duration `name:"loading" type:"opt" group:"output" placeholder:"T" default:"0" min:"1ms" max:"24h" zero:"ok" eg:"--loading 5s" on:"engine" help:"Answer 503 for T at first, as a server that loads its model."`
+	Truth        string        `name:"truth" type:"opt" group:"output" placeholder:"FILE" on:"engine" help:"Write every token's true write time and every fault's cause to FILE, a JSON object a line."`
 
 	Color        string `name:"color" type:"opt" group:"screen" placeholder:"WHEN" default:"auto" values:"auto,always,never" on:"watch replay" help:"auto, always or never. auto heeds NO_COLOR."`
 	Glyphs       string `name:"glyphs" type:"opt" group:"screen" placeholder:"SET" default:"auto" values:"auto,block,braille,ascii" on:"watch report replay" help:"auto, block, braille or ascii. auto: ascii where the locale is not UTF-8."`
@@ -100,7 +101,7 @@ type Options struct {
 	Log         string `name:"log" type:"opt" group:"general" placeholder:"FILE" on:"all" help:"Append diagnostics to FILE."`
 	Verbose     bool   `name:"verbose" short:"v" type:"opt" group:"general" on:"all" help:"Say why an engine or a dialect was chosen."`
 	Version     bool   `name:"version" short:"V" type:"opt" group:"general" on:"all" help:"Print the version, then exit."`
-	Help        bool   `name:"help" short:"h" type:"opt" group:"general" on:"all" help:"Print this help; teapot COMMAND -h prints less, then exit."`
+	Help        bool   `name:"help" short:"h" type:"opt" group:"general" on:"all" help:"Print this help, then exit."`
 
 	Rounds int `name:"rounds" type:"opt" group:"output" placeholder:"N" default:"3" min:"1" max:"100" eg:"--rounds 3" on:"accuracy" help:"How often each client takes each load; the median counts."`
 

@@ -89,6 +89,14 @@ func TestHelpAndVersion(t *testing.T) {
 	if strings.Contains(report, "--theme") || !strings.Contains(report, "--slo") || !strings.Contains(report, "\nLoad:\n  -c, --concurrency N ") {
 		t.Errorf("the help of report:\n%s", report)
 	}
+	for _, c := range []string{"engine", "replay", "selftest", "accuracy"} {
+		_, _, text, _ := run(nil, c, "-h")
+		for _, no := range []string{"--rate", "OPENAI_API_KEY", "never answered"} {
+			if strings.Contains(text, no) {
+				t.Errorf("the help of %s, which makes no load, speaks of %s", c, no)
+			}
+		}
+	}
 	for _, args := range []string{"-V", "--version", "report -V"} {
 		_, code, stdout, stderr := run(nil, strings.Fields(args)...)
 		if code != ExitOK || stderr != "" || stdout != "teapot "+VersionString()+"\n" || !strings.Contains(stdout, Release) {
