@@ -1010,14 +1010,3 @@ func TestPromisesNameTheirTests(t *testing.T) {
 		}
 	}
 }
-
-// S takes a demo from scene to scene, and the engine plays each of them.
-func TestADemoGoesFromSceneToScene(t *testing.T) {
-	s := show(t, "demo", "-c", "2")
-	s.await(t, "LIVE")
-	for _, look := range []string{"an even strip", "a neighbour's long prompt", "the youngest stream stands still alone", "one long gap in all streams"} {
-		s.keys(t, "S")
-		s.await(t, look)
-	}
-	s.quit(t)
-}

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/creack/pty"
 )
 
 // engineAt starts the built-in engine on an address, and waits until it listens.
@@ -111,6 +113,30 @@ func TestTuningByHandIsMarkedAndCompared(t *testing.T) {
 		s.keys(t, k.key)
 		s.await(t, k.says)
 		time.Sleep(150 * time.Millisecond) // the probe says what became of it
+	}
+	s.quit(t)
+}
+
+// S takes a demo from scene to scene, and the engine plays each of them. What it
+// is and what to look for stand on the screen, also at 80 columns.
+func TestADemoGoesFromSceneToScene(t *testing.T) {
+	s := show(t, "demo", "-c", "2")
+	s.await(t, "LIVE", "S goes from scene to scene")
+	s.mu.Lock()
+	s.vt.Resize(80, 24)
+	s.mu.Unlock()
+	if err := pty.Setsize(s.tty, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	s.keys(t, "3")
+	for _, look := range [][2]string{
+		{"smooth", "an even strip"}, {"prefill interference", "a long prompt next door slows all streams in steps"},
+		{"preemption", "the youngest stream stands still alone"}, {"garbage collection", "one long gap in every stream at once"},
+		{"buffering proxy", "many tokens in one read: pause, burst"}, {"overload", "× on the lane, counted"},
+		{"restart", "DOWN and its age, loading, back: ↓ ↑ A on the lane"}, {"smooth", "an even strip"},
+	} {
+		s.keys(t, "S")
+		s.await(t, "scene "+look[0], look[1])
 	}
 	s.quit(t)
 }

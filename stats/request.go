@@ -63,7 +63,8 @@ type life struct {
 	transportSum      int64
 	maxGap            int64
 	stalls            int
-	counted           int64   // tokens counted so far
+	counted           int64 // tokens counted so far
+	through           [len(readers)]int64
 	carry             float64 // of the estimate of unknown k
 
 	holding  bool
@@ -128,8 +129,12 @@ func (l *life) take(ev *event.Token) arrival {
 		l.unknown++
 	}
 	l.trace.add(at-l.start.At, a, ev)
+	if a.event > 1 && !a.ours && a.tardy() {
+		l.trace.flag(a.event, traceLate)
+	}
 	l.cells.add(Cell{
 		At: at, Gap: a.gap, K: ev.K, Channel: ev.Channel, Merged: a.ours, Burst: ev.Burst > 0,
+		Late: a.event > 1 && !a.ours && a.tardy(),
 	})
 	return a
 }
@@ -220,7 +225,7 @@ func (l *life) stream() Stream {
 	s := Stream{
 		Slot: l.start.Slot, Request: l.start.Request, Sent: l.start.At, LastAt: l.last,
 		Tokens: int(l.tokens()), Events: l.events, Warmup: l.start.Warmup, Buffered: l.buffered,
-		TPOT: l.tpot, Cells: l.cells.view(),
+		TPOT: l.tpot, Cells: l.cells.view(), Through: l.through,
 	}
 	if l.events > 0 {
 		s.FirstAt = l.first

@@ -9,6 +9,11 @@ const (
 	tardyGap  = int64(1e6)
 )
 
+// tardy tells whether a gap is one.
+func (a *arrival) tardy() bool {
+	return a.gap >= tardyGap && a.late >= a.gap/tardyPart && !a.paused
+}
+
 // settle lets one token event into the figures.
 func (t *target) settle(l *life, a arrival) {
 	to := t.book.at(a.at)
@@ -22,7 +27,7 @@ func (t *target) settle(l *life, a arrival) {
 		l.play.first(a.at, a.gap, limit, d, k, a.ours, to)
 		return
 	}
-	tardy := a.gap >= tardyGap && a.late >= a.gap/tardyPart && !a.paused
+	tardy := a.tardy()
 	excluded := tardy && t.config.ExcludeLate && !a.ours && !a.transport
 	ours := a.ours || excluded
 	for _, y := range to {
@@ -37,7 +42,7 @@ func (t *target) settle(l *life, a arrival) {
 	stutter := !stall && t.history.stutters(a.at-a.gap, a.gap, t.d[mGap])
 	over := !stall && t.over(a)
 	if stall || stutter || over {
-		t.spiked(l, a.at-a.gap, Spike{At: a.at, Length: a.gap, Token: a.event, Merged: ours || tardy, Of: t.receiving()}, !stall && !over)
+		t.spiked(l, a.at-a.gap, Spike{At: a.at, Length: a.gap, Token: a.event, Merged: ours || tardy, Late: tardy && !ours, Of: t.receiving()}, !stall && !over)
 	}
 	l.play.next(a.at, a.gap, d, k, ours, to)
 	if ours {

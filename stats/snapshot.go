@@ -282,6 +282,7 @@ type Cell struct {
 	Channel event.Channel
 	Stall   bool
 	Merged  bool
+	Late    bool // its end was read late by a large part of the gap; it counts all the same
 	Burst   bool // it shared its read with an earlier one
 	// Transport: the gap is the stop of a new connection's full window.
 	Transport bool
@@ -302,6 +303,10 @@ type Stream struct {
 	Median  int64 // median gap of this stream, ns; 0 below 3 gaps
 	TPOT    int64 // ns; 0 when undefined
 	Warmup  bool
+	// Through is when somebody who reads 5 tokens a second, and somebody who reads
+	// 10, are through with what came, ns; an instant that has passed is since when
+	// they wait for the next token. 0 before the first token.
+	Through [2]int64
 	// Buffered: the reply was handed over whole; it shows no cadence.
 	Buffered bool
 	Cells    []Cell // the newest last, at most 512
@@ -316,6 +321,9 @@ type Spike struct {
 	Token   int  // index of the token event after the gap, from 1
 	First   bool // a TTFT
 	Merged  bool // ours
+	// Late: of those, one that counts all the same: its end was read late by a large
+	// part of it, and the rest is the server's.
+	Late bool
 	// Transport: the network protocol's, on a new connection: see Figures.Transport.
 	Transport bool
 	Peers     int // other streams that stalled over the same instant

@@ -258,6 +258,9 @@ func (t *target) count(l *life, a arrival) {
 		l.carry -= float64(k)
 	}
 	l.counted += k
+	for i, pace := range readers {
+		l.through[i] = max(l.through[i], a.at) + max(k, 0)*pace
+	}
 	if !l.start.Warmup {
 		t.arrived(a.at, k)
 	}

@@ -19,6 +19,7 @@ type traceFlag uint8
 const (
 	traceStall traceFlag = iota + 1
 	traceTransport
+	traceLate
 )
 
 // flagged is one event of a trace that was judged.
@@ -112,6 +113,9 @@ func NewTrace(r Request, running bool, cells []Cell) Trace {
 		if c.Transport {
 			x.flag(i+1, traceTransport)
 		}
+		if c.Late {
+			x.flag(i+1, traceLate)
+		}
 	}
 	return x.view(r, running)
 }
@@ -146,10 +150,13 @@ func (t *Trace) Cells() []Cell {
 		if f.event < 1 || f.event > len(out) {
 			continue
 		}
-		if f.what == traceStall {
-			out[f.event-1].Stall = true
-		} else {
-			out[f.event-1].Transport = true
+		switch c := &out[f.event-1]; f.what {
+		case traceStall:
+			c.Stall = true
+		case traceLate:
+			c.Late = true
+		default:
+			c.Transport = true
 		}
 	}
 	return out

@@ -62,8 +62,8 @@ func blank(c chart.Cell, t *theme) bool {
 // The glyphs that the screen uses and their stand-ins, one column each and in
 // the same order. A test holds the two together.
 const (
-	fancyGlyphs = "▁▂▃▄▅▆▇█·░▒▓•●◦×✗✓▼▲↑↓→←›‹‖┊┄─│┤├┼╭╮╯╰┌┐└┘…–—≤≥≈□°µ∙⏎“”‘’✕■┃▏"
-	asciiGlyphs = "..:-=+*#.:+%o@ox!+v^^v><><|:.-|||+....++++.--<>~oou..\"\"''x#||"
+	fancyGlyphs = "▁▂▃▄▅▆▇█·░▒▓•●◦×✗✓▼▲↑↓→←›‹‖┊┄─│┤├┼╭╮╯╰┌┐└┘…–—≤≥≈□°µ∙⏎“”‘’✕■┃▏━◇"
+	asciiGlyphs = "..:-=+*#.:+%o@ox!+v^^v><><|:.-|||+....++++.--<>~oou..\"\"''x#||=L"
 )
 
 // asciiOf is the stand-in of a rune: itself when it is ASCII, "?" when there is

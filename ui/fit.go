@@ -54,3 +54,19 @@ func requestName(id uint64, w int) string {
 	}
 	return s
 }
+
+// several counts things: "1 read", "2 reads".
+func several(n uint64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return format.Count(n) + " " + what
+}
+
+// withMS writes the unit behind a number, and none behind the sign for none.
+func withMS(s string) string {
+	if s == format.None {
+		return s
+	}
+	return s + " ms"
+}

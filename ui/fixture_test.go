@@ -203,6 +203,9 @@ func (w *world) token(s *simStream) {
 		s.TPOT = (s.LastAt - s.FirstAt) / int64(s.Tokens-1)
 	}
 	s.Median = medianGap(s.Cells)
+	for i, pace := range paces {
+		s.Through[i] = max(s.Through[i], w.now) + int64(cell.K)*pace
+	}
 	c.Tokens += uint64(cell.K)
 	w.tokens += uint64(cell.K)
 	s.left--

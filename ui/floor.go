@@ -99,16 +99,16 @@ func floorRows(fr *frame) []floorRow {
 	} else {
 		add("read late by", false, format.None)
 	}
-	add("merged", f.Merged > 0, format.Count(fl.MergedReads)+" reads of "+format.Count(fl.Reads), format.Count(fl.Merged)+" events",
-		"left out "+format.Count(f.Merged)+" gaps of "+format.Dur(f.MergedSum), format.Count(f.MergedTTFT)+" first tokens")
-	late := []string{format.Count(f.Tardy) + " gaps in large part ours", "n " + format.Count(f.Gap.N+f.Excluded) + " with them"}
+	add("merged", f.Merged > 0, several(fl.MergedReads, "read")+" of "+format.Count(fl.Reads), several(fl.Merged, "event"),
+		"left out "+several(f.Merged, "gap")+" of "+format.Dur(f.MergedSum), several(f.MergedTTFT, "first token"))
+	late := []string{several(f.Tardy, "gap") + " in large part ours", "n " + format.Count(f.Gap.N+f.Excluded) + " with them"}
 	if f.Excluded > 0 {
 		late[1] += ", " + format.Count(f.Gap.N) + " without (--exclude-late)"
 	}
 	add("late gaps", f.Tardy > 0, late...)
-	add("transport", false, format.Count(f.Transport.Count)+" stops of new connections", format.Dur(f.Transport.Total)+" in all",
+	add("transport", false, several(f.Transport.Count, "stop")+" of new connections", format.Dur(f.Transport.Total)+" in all",
 		"longest "+format.Dur(f.Transport.Longest), "rtt "+rttText(fr.t))
-	add("oversleep", fl.Word == "stalled", "last minute "+format.Dur(fl.Overshoot), "session "+format.Dur(fl.SessionOvershoot), format.Count(fl.HostStalls)+" host stalls over 10 ms")
+	add("oversleep", fl.Word == "stalled", "last minute "+format.Dur(fl.Overshoot), "session "+format.Dur(fl.SessionOvershoot), several(fl.HostStalls, "host stall")+" over 10 ms")
 	if fl.LagN > 0 {
 		add("schedule lag", fl.Lag >= lagWorthSaying, "p50 "+ms(fl.LagP50), "p99 "+ms(fl.LagP99), "max "+ms(fl.Lag)+" ms of "+format.Count(fl.LagN)+" requests")
 	} else {
@@ -120,12 +120,12 @@ func floorRows(fr *frame) []floorRow {
 	} else {
 		add("from schedule", false, "closed loop: a slow reply delays the next request")
 	}
-	add("censored", f.TTFT.Censored+f.Gap.Censored > 0, format.Count(f.TTFT.Censored)+" first tokens and "+format.Count(f.Gap.Censored)+" gaps ended by a limit")
-	add("cold", false, format.Count(f.Cold)+" requests on new connections", "ttft p50 "+format.Quantile(f.ColdTTFT.Q[stats.P50], format.MS)+" ms", format.Count(f.Requests.Warmup)+" warm-ups left out")
+	add("censored", f.TTFT.Censored+f.Gap.Censored > 0, several(f.TTFT.Censored, "first token")+" and "+several(f.Gap.Censored, "gap")+" ended by a limit")
+	add("cold", false, several(f.Cold, "request")+" on new connections", "ttft p50 "+withMS(format.Quantile(f.ColdTTFT.Q[stats.P50], format.MS)), several(f.Requests.Warmup, "warm-up")+" left out")
 	add("server says", false, servedParts(&f.Served)...)
-	add("dropped", fl.DroppedEvents > 0, format.Count(fl.DroppedEvents)+" events", format.Count(fl.DroppedTexts)+" texts")
-	add("time", fl.Suspensions > 0, format.Count(fl.Suspensions)+" suspensions, "+format.Dur(fl.Suspended), format.Count(fl.ClockSteps)+" steps of the wall clock (harmless)")
-	add("probe", false, "nice "+strconv.Itoa(fr.s.Session.Priority), memoryText(fl.RSS), format.Count(fl.GC)+" collections", "screen "+format.Count(uint64(max(fr.rate, 0)+999)/1000)+" KB/s")
+	add("dropped", fl.DroppedEvents > 0, several(fl.DroppedEvents, "event"), several(fl.DroppedTexts, "text"))
+	add("time", fl.Suspensions > 0, several(fl.Suspensions, "suspension")+", "+format.Dur(fl.Suspended), several(fl.ClockSteps, "step")+" of the wall clock (harmless)")
+	add("probe", false, "nice "+strconv.Itoa(fr.s.Session.Priority), memoryText(fl.RSS), several(fl.GC, "collection"), "screen "+format.Count(uint64(max(fr.rate, 0)+999)/1000)+" KB/s")
 	return rows
 }
 

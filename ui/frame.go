@@ -38,6 +38,7 @@ type frame struct {
 	age      time.Duration // since the viewer last saw anything new
 	ended    string        // how the probe ended, "" while it runs
 	scene    Scene         // of the demo
+	staged   bool          // there are scenes
 	frozen   *frozen       // nil while live
 	stop     bool          // the operator asked to quit
 	rate     int64         // bytes per second written to the terminal

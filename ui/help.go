@@ -23,7 +23,13 @@ func helpLines(k *keyMap) [][2]string {
 		[2]string{"p ~ z c", "the server preempted, gaps changed their level, probe asleep, clock set"},
 		[2]string{"▲ ▼ ≈", "longer, shorter, or no more than chance: whether 95 % intervals overlap"},
 		[2]string{"‖812ms‖", "a stall, where it happened"},
-		[2]string{"□", "caused by this client, left out of the percentiles"},
+		[2]string{"□", "caused by this client or the transport, left out of the percentiles"},
+		[2]string{"◇", "in large part read late by this client, and in the percentiles"},
+		[2]string{"● • ◦", "first tokens: several in one place, one, one of a warm-up"},
+		[2]string{"▁ █", "a token's gap against its stream's median, and longest gaps of a time"},
+		[2]string{"5 10", "in streams: how far a reader of 5 and of 10 tokens a second has come"},
+		[2]string{"fluidity", "share of tokens in time for their deadline, with what came early saved up"},
+		[2]string{"›", "first token of a strip; a late word; what is chosen"},
 		[2]string{"_", "an underlined cell of a strip held several tokens"},
 	)
 }
@@ -92,13 +98,13 @@ func box(a chart.Area, title, note string) {
 }
 
 // drawKeys draws the bottom row: a message, a question, or the keys.
-func drawKeys(a chart.Area, k *keyMap, message string, role chart.Role) {
+func drawKeys(a chart.Area, k *keyMap, staged bool, message string, role chart.Role) {
 	if message != "" {
 		a.Text(0, 0, cut(message, a.W()), role)
 		return
 	}
 	x := 0
-	for _, h := range k.hints() {
+	for _, h := range k.hints(staged) {
 		n := chart.Width(h[0]) + 1 + chart.Width(h[1])
 		if x+n > a.W() {
 			return

@@ -119,6 +119,8 @@ func worstLines(fr *frame, trace *stats.Trace) []string {
 			text += "  □ this client's own stop"
 		case g.c.Transport:
 			text += "  □ the transport's"
+		case g.c.Late:
+			text += "  ◇ read late here"
 		case g.c.Stall:
 			text += "  ‖ stall"
 			if s := findSpike(fr.t, spikeKey{trace.ID, g.event, g.c.At}); s != nil {

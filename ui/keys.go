@@ -88,11 +88,16 @@ func (k *keyMap) all() []key.Binding {
 	}
 }
 
-// hints is the row at the bottom, most needed first.
-func (k *keyMap) hints() [][2]string {
-	return [][2]string{
-		{"?", "help"}, {"q", "quit"}, {"space", "freeze"}, {"w", "window"}, {"+/-", "zoom"}, {"tab", "view"},
+// hints is the row at the bottom, most needed first. With scenes the key that
+// goes through them comes early.
+func (k *keyMap) hints(staged bool) [][2]string {
+	out := [][2]string{{"?", "help"}, {"q", "quit"}}
+	if staged {
+		out = append(out, [2]string{"S", "scene"})
+	}
+	return append(out, [][2]string{
+		{"space", "freeze"}, {"w", "window"}, {"+/-", "zoom"}, {"tab", "view"},
 		{"←→", "cursor"}, {"n", "spike"}, {"m", "mark"}, {"b", "baseline"}, {"/", "filter"}, {"l", "log"},
 		{"p", "pause"}, {"T", "text"}, {"t", "theme"}, {"r", "reset"},
-	}
+	}...)
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,9 +9,10 @@ import (
 	"teapot/ui/chart"
 )
 
-// paneOf draws one stream into a pane of 30 by 11 and returns its rows.
+// paneOf draws one stream into a pane of 30 by 12 and returns its rows without
+// that of the readers.
 func paneOf(pg pages, st *stats.Stream, now int64) []string {
-	g := chart.NewGrid(30, 11)
+	g := chart.NewGrid(30, 12)
 	drawPane(g.All(), &frame{s: &stats.Snapshot{Now: now}, t: noTarget(), text: true}, st, pg)
 	var out []string
 	for y := range g.H {
@@ -24,7 +26,7 @@ func paneOf(pg pages, st *stats.Stream, now int64) []string {
 		}
 		out = append(out, strings.TrimRight(b.String(), " "))
 	}
-	return out
+	return slices.Delete(out, 1, 2)
 }
 
 func reply(request uint64, sent int64, text string) *stats.Stream {

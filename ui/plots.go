@@ -3,6 +3,7 @@ package ui
 import (
 	"image"
 	"strconv"
+	"strings"
 
 	"teapot/ui/chart"
 )
@@ -42,9 +43,21 @@ func drawGap(a chart.Area, fr *frame) {
 	if anyOurs(fr) {
 		legend = "□ not the server's: this client's, or the transport's"
 	}
+	if anyLate(fr) {
+		legend = strings.TrimPrefix(legend+"  ", "  ") + "◇ read late here"
+	}
 	heading(a, "gap ms, worst per "+per(fr.zoom)+" ("+fr.axes.gap.Word()+")", legend)
 	b := below(a)
 	chart.Worst(plot(b, fr.axes.gap.Labels(b.H())), fr.cols, fr.axes.gap, fr.lim, fr.glyphs)
+}
+
+func anyLate(fr *frame) bool {
+	for i := range fr.cols {
+		if c := &fr.cols[i]; c.Late.N > 0 && c.Late.Max >= c.Gap.Max {
+			return true
+		}
+	}
+	return false
 }
 
 func anyOurs(fr *frame) bool {

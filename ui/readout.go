@@ -33,6 +33,9 @@ func readout(fr *frame) []part {
 	if c.Ours.N > 0 {
 		add(2, chart.Ours, "□ "+format.Dur(c.Ours.Max)+" not the server's")
 	}
+	if c.Late.N > 0 {
+		add(2, chart.Ours, "◇ "+format.Dur(c.Late.Max)+" read late")
+	}
 	if c.TTFT.N > 0 {
 		add(1, chart.Plain, "ttft "+format.Dur(c.TTFT.Max))
 	}

@@ -71,18 +71,32 @@ func drawLegend(a chart.Area) {
 	}
 }
 
+// fluidity is the share of tokens that came by their deadline, "" for none.
+func fluidity(f *stats.Figures) string {
+	if f.Smooth.FluidityN == 0 {
+		return ""
+	}
+	return "fluidity " + format.Percent(f.Smooth.Fluidity)
+}
+
+// longestStall names the longest stall, "" for none.
+func longestStall(f *stats.Figures) string {
+	if f.Stalls.Count == 0 {
+		return ""
+	}
+	return "longest " + format.Dur(f.Stalls.Longest) + " of " + format.Count(f.Stalls.Count) + ", " + format.Dur(f.Stalls.Total) + " in all"
+}
+
 // drawSmoothLine is the words view's row of figures on smoothness.
 func drawSmoothLine(a chart.Area, fr *frame) {
 	f := fr.f
 	parts := []part{
-		{text: "stalls " + stallText(&f.Stalls), role: chart.Plain, rank: 0},
-		{text: "a reader at 5 tok/s waits " + format.Percent(f.Smooth.Stalled5), role: chart.Plain, rank: 2},
-		{text: "at 10 tok/s " + format.Percent(f.Smooth.Stalled10), role: chart.Plain, rank: 2},
+		{text: "stalls " + format.Rate(f.Stalls.PerKTok) + "/1k tok", role: chart.Strong, rank: 0},
+		{text: "readers wait " + format.Percent(f.Smooth.Stalled5) + " at 5/s, " + format.Percent(f.Smooth.Stalled10) + " at 10/s", role: chart.Strong, rank: 0},
+		{text: fluidity(f), role: chart.Strong, rank: 1},
+		{text: longestStall(f), role: chart.Plain, rank: 2},
 		{text: "gap p50 " + format.Quantile(f.Gap.Q[stats.P50], format.MS) + " p99 " + format.Quantile(f.Gap.Q[stats.P99], format.MS) +
-			" max " + format.Max(&f.Gap, format.MS) + " ms", role: chart.Plain, rank: 1},
-	}
-	if f.Smooth.FluidityN > 0 {
-		parts = append(parts, part{text: "deadlines kept " + format.Percent(f.Smooth.Fluidity), role: chart.Plain, rank: 3})
+			" max " + format.Max(&f.Gap, format.MS) + " ms", role: chart.Plain, rank: 3},
 	}
 	if f.Gap.N > 1 {
 		parts = append(parts, part{text: "cv " + format.Rate(f.Smooth.CV), role: chart.Plain, rank: 4})

@@ -37,7 +37,7 @@ func (m *model) frameFor() *frame {
 	if m.frozen != nil {
 		fr.frozen = &frozen{now.Sub(m.frozenAt), samplesOf(m.cfg.Snapshot()) - samplesOf(m.frozen)}
 	}
-	fr.stop, fr.scene = !m.quitAt.IsZero(), m.scene
+	fr.stop, fr.scene, fr.staged = !m.quitAt.IsZero(), m.scene, m.cfg.Scene != nil
 	fr.lim = limits(fr.f)
 	if fr.over = limitOf(fr.f, "gap"); fr.over == 0 {
 		fr.over = feltInstant

@@ -184,7 +184,7 @@ func smoothParts(fr *frame) [][2]string {
 		{"reader at 10 tok/s", "waits " + format.Percent(f.Smooth.Stalled10)},
 	}
 	if f.Smooth.FluidityN > 0 {
-		out = append(out, [2]string{"deadlines kept", format.Percent(f.Smooth.Fluidity)})
+		out = append(out, [2]string{"fluidity", format.Percent(f.Smooth.Fluidity)})
 	}
 	if f.Gap.N > 1 {
 		out = append(out, [2]string{"jitter, cv", format.MS(int64(max(f.Smooth.Jitter, 0))) + " ms, " + format.Rate(f.Smooth.CV)})

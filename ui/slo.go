@@ -18,9 +18,9 @@ const lagWorthSaying = int64(5e6)
 func drawSLO(a chart.Area, fr *frame) {
 	var parts []part
 	if fr.scene.Title != "" {
-		parts = append(parts,
-			part{text: "scene", role: chart.Head, rank: 0}, part{text: label(fr.scene.Title), role: chart.Strong, rank: 0},
-			part{text: label(fr.scene.Look), role: chart.Info, rank: 1})
+		a = drawScene(a, fr.scene)
+	} else if fr.staged {
+		parts = append(parts, part{text: "demo: something goes wrong now and then; S goes from scene to scene", role: chart.Info, rank: 0})
 	} else if len(fr.f.SLO) > 0 {
 		parts = append(parts, part{text: "SLO", role: chart.Head, rank: 0})
 		for i := range fr.f.SLO {

@@ -140,6 +140,8 @@ func struck(s *stats.Spike) string {
 	switch {
 	case s.Why != nil && (s.Why.Verdict == stats.Likely || s.Why.Verdict == stats.Proven || s.Why.Verdict == stats.Unexplained):
 		return verdict(s.Why)
+	case s.Late:
+		return "◇ read late here: in large part this client's, and in the percentiles"
 	case s.Merged:
 		return "□ this client's own stop: no latency of the server's"
 	case s.Transport:

@@ -59,7 +59,7 @@ const (
 
 // drawStreams draws the strip of each stream under a heading.
 func drawStreams(a chart.Area, fr *frame, pg pages) {
-	heading(a, "streams: 1 cell = 1 event, height = gap (log)", "‖ stall  _ several tokens  □ ours")
+	heading(a, "streams: 1 cell = 1 event, height = gap (log)", "‖ stall  _ several tokens  □ ours  ◇ read late")
 	n := a.H() - 1
 	for i := range n {
 		if i >= len(fr.t.Streams) {

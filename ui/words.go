@@ -237,6 +237,10 @@ func drawPage(a chart.Area, fr *frame, st *stats.Stream, pg pages, pane uint8) {
 	}
 }
 
+// readerRoom is how many rows a pane has under its heading before one of them is
+// for the readers.
+const readerRoom = 4
+
 // drawPane draws one stream of the words view: a heading, its words or without
 // text its cadence, and how it ended.
 func drawPane(a chart.Area, fr *frame, st *stats.Stream, pg pages) {
@@ -253,6 +257,10 @@ func drawPane(a chart.Area, fr *frame, st *stats.Stream, pg pages) {
 		x = a.Text(x, 0, p+" ", chart.Dim)
 	}
 	in := below(a)
+	if in.H() >= readerRoom {
+		drawReaders(in.Row(0), fr, st)
+		in = below(in)
+	}
 	if in.H() <= 0 {
 		return
 	}

@@ -85,6 +85,8 @@ func drawSpike(a chart.Area, fr *frame, s *stats.Spike) {
 	switch {
 	case a.W() >= spikeWide:
 		note = struck(s)
+	case s.Late:
+		note = "◇ read late"
 	case s.Merged:
 		note = "□ ours"
 	case s.Transport:

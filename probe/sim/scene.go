@@ -24,19 +24,19 @@ func Scenes() []Scene {
 	restart := fault{kind: faultRestart, min: 1500 * time.Millisecond, max: 2500 * time.Millisecond, then: 2 * time.Second}
 	overload := fault{kind: faultOverload, min: 4 * time.Second, max: 5 * time.Second}
 	return []Scene{
-		{Name: "smooth", Title: "smooth", Look: "an even strip; P99 close to P50; nothing to hide"},
+		{Name: "smooth", Title: "smooth", Look: "an even strip, P99 close to P50: nothing to hide"},
 		{Name: "prefill", Title: "prefill interference", every: 5 * time.Second, faults: []fault{prefillFault()},
-			Look: "a neighbour's long prompt: every stream slows down at once, step by step"},
+			Look: "a long prompt next door slows all streams in steps"},
 		{Name: "preemption", Title: "preemption", every: 6 * time.Second, faults: []fault{preemptFault()},
-			Look: "memory runs out: the youngest stream stands still alone, and is computed again"},
+			Look: "memory runs out: the youngest stream stands still alone"},
 		{Name: "gc", Title: "garbage collection", every: 4 * time.Second, faults: []fault{gcFault()},
-			Look: "the whole server stops: one long gap in all streams at the same instant"},
+			Look: "all stops: one long gap in every stream at once"},
 		{Name: "buffering", Title: "buffering proxy", every: 3 * time.Second, faults: []fault{burstFault()},
-			Look: "nothing, then several tokens in one read: a pause and a burst behind it"},
+			Look: "nothing, then many tokens in one read: pause, burst"},
 		{Name: "overload", Title: "overload", every: 12 * time.Second, faults: []fault{overload},
-			Look: "new requests are turned away: × on the lane, errors counted, then rate limited"},
+			Look: "new requests are turned away: × on the lane, counted"},
 		{Name: "restart", Title: "restart", every: 15 * time.Second, faults: []fault{restart},
-			Look: "DOWN with its age, loading, and back: ↓ and ↑ on the lane, warm-up left out"},
+			Look: "DOWN and its age, loading, back: ↓ ↑ A on the lane"},
 	}
 }
 

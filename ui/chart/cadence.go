@@ -58,7 +58,8 @@ func CadenceNext(cells []stats.Cell, from, w int) int {
 // Cadence draws the token events of one stream from index from on, one column
 // each: the height is the logarithm of the gap against the stream's median, a
 // stall shows its length, an event of several tokens is underlined, what this
-// client caused is hollow. The request's first event, whose gap is its time to
+// client caused is hollow, what it read late a
+// diamond. The request's first event, whose gap is its time to
 // first token, is a start mark when first says that cells[0] is that one. It
 // returns the column after the last one.
 func Cadence(a Area, cells []stats.Cell, from int, median int64, first bool) int {
@@ -78,6 +79,8 @@ func Cadence(a Area, cells []stats.Cell, from int, median int64, first bool) int
 			a.Set(x, 0, '›', Dim|attr)
 		case c.Merged:
 			a.Set(x, 0, '□', Ours|attr)
+		case c.Late && !c.Stall:
+			a.Set(x, 0, '◇', Ours|attr)
 		case n > 1:
 			a.Text(x, 0, StallLabel(c.Gap), Bad)
 		case c.Stall:

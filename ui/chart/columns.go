@@ -76,7 +76,8 @@ func dotColumn(m *canvas.Model, x int, v float64, role Role) {
 
 // Worst draws the longest gap of each column, the newest rightmost. A column
 // with a timeout carries × at the top, one whose longest gap was this client's
-// own doing a hollow box at its height.
+// own doing a hollow box at its height, one whose longest gap this client read
+// late in large part a hollow diamond on its bar.
 func Worst(a Area, cols []stats.Column, axis Log, lim Limits, glyphs Glyphs) {
 	if len(cols) > a.W() {
 		cols = cols[len(cols)-a.W():]
@@ -93,6 +94,8 @@ func Worst(a Area, cols []stats.Column, axis Log, lim Limits, glyphs Glyphs) {
 		c := &cols[i]
 		if c.Ours.N > 0 && (c.Gap.N == 0 || c.Ours.Max > c.Gap.Max) {
 			a.Set(x0+i, axis.Row(float64(c.Ours.Max), a.H()), '□', Ours)
+		} else if c.Late.N > 0 && c.Late.Max >= c.Gap.Max {
+			a.Set(x0+i, axis.Row(float64(c.Late.Max), a.H()), '◇', Ours)
 		}
 		if c.Timeouts > 0 {
 			a.Set(x0+i, 0, '×', Bad)
