@@ -98,21 +98,26 @@ func screenOf(m *model, w, h int, v view) string {
 
 var viewNames = map[view]string{overview: "overview", tail: "tail", words: "words", requests: "requests", client: "client"}
 
+// goldenLooks are the ways in which the goldens hold every view. Dark and light
+// hold the same characters and other colours, mono attributes alone.
+var goldenLooks = []struct {
+	name string
+	cfg  Config
+}{
+	{"dark", Config{Theme: "dark", Glyphs: "block"}},
+	{"light", Config{Theme: "light", Glyphs: "block"}},
+	{"mono", Config{Theme: "mono", Glyphs: "block"}},
+	{"ascii", Config{Env: vars("NO_COLOR", "1", "LC_ALL", "C", "TERM", "xterm")}},
+}
+
 func TestGoldens(t *testing.T) {
 	s := busy()
 	sizes := []struct {
 		name string
 		w, h int
 	}{{"80x24", 80, 24}, {"120x40", 120, 40}, {"200x50", 200, 50}, {"60x15", 60, 15}, {"40x8", 40, 8}, {"20x3", 20, 3}}
-	looks := []struct {
-		name string
-		cfg  Config
-	}{
-		{"dark", Config{Theme: "dark", Glyphs: "block"}},
-		{"ascii", Config{Env: vars("NO_COLOR", "1", "LC_ALL", "C", "TERM", "xterm")}},
-	}
 	for _, size := range sizes {
-		for _, look := range looks {
+		for _, look := range goldenLooks {
 			for _, v := range []view{overview, tail, words, requests, client} {
 				name := size.name + "-" + look.name + "-" + viewNames[v] + ".txt"
 				t.Run(name, func(t *testing.T) {
@@ -123,20 +128,25 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// A theme changes colours and attributes, and not one character: what light and
-// mono show is what the dark goldens hold. How they look is kept at one size.
+// A theme changes colours and attributes, and not one character. No two of them
+// look alike, and only mono is without colour.
 func TestThemesShowTheSame(t *testing.T) {
 	s := busy()
 	for _, v := range []view{overview, tail, words, requests, client} {
 		for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 50}, {60, 15}, {40, 8}} {
-			want := stripSGR(screenOf(still(s, Config{Theme: "dark", Glyphs: "block"}), size[0], size[1], v))
+			dark := screenOf(still(s, Config{Theme: "dark", Glyphs: "block"}), size[0], size[1], v)
+			want, looks := stripSGR(dark), map[string]string{dark: "dark"}
 			for _, theme := range []string{"light", "mono", "contrast"} {
 				got := screenOf(still(s, Config{Theme: theme, Glyphs: "block"}), size[0], size[1], v)
 				if text := stripSGR(got); text != want {
 					t.Errorf("%s, view %d, %v: %s", theme, v, size, firstDifference(want, text))
 				}
-				if size[0] == 80 && theme != "contrast" {
-					golden(t, "80x24-"+theme+"-"+viewNames[v]+".txt", got+"\n")
+				if other, both := looks[got]; both {
+					t.Errorf("%s looks like %s, view %d, %v", theme, other, v, size)
+				}
+				looks[got] = theme
+				if coloured := strings.Contains(got, "38;2;"); coloured != (theme != "mono") {
+					t.Errorf("%s, view %d, %v: colour %v", theme, v, size, coloured)
 				}
 			}
 		}
@@ -220,12 +230,10 @@ func TestGoldenRequest(t *testing.T) {
 		}
 	}
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 50}, {60, 15}, {40, 8}} {
-		for look, cfg := range map[string]Config{
-			"dark": {Theme: "dark", Glyphs: "block"}, "ascii": {Env: vars("NO_COLOR", "1", "LC_ALL", "C", "TERM", "xterm")},
-		} {
-			m := still(s, cfg)
+		for _, look := range goldenLooks {
+			m := still(s, look.cfg)
 			m.openRequest(id)
-			name := strconv.Itoa(size[0]) + "x" + strconv.Itoa(size[1]) + "-" + look + "-request.txt"
+			name := strconv.Itoa(size[0]) + "x" + strconv.Itoa(size[1]) + "-" + look.name + "-request.txt"
 			golden(t, name, screenOf(m, size[0], size[1], requests)+"\n")
 		}
 	}
