@@ -27,6 +27,7 @@ import (
 	"teapot/probe/sim"
 	"teapot/probe/stamp"
 	"teapot/ui"
+	"teapot/ui/export"
 	"teapot/ui/options"
 	"teapot/ui/plain"
 	"teapot/ui/report"
@@ -45,7 +46,7 @@ func main() {
 	}
 	commands := map[options.Command]func(*options.Options) (int, error){
 		options.Watch: watch, options.Report: measure, options.Replay: replay,
-		options.Probe: runProbe, options.Engine: runEngine,
+		options.Export: exported, options.Probe: runProbe, options.Engine: runEngine,
 		options.SelfTest: selfTest, options.Accuracy: measureAccuracy,
 	}
 	code, err := commands[o.Command](o)
@@ -173,6 +174,10 @@ func live(o *options.Options, have func(*session.Session) (int, error)) (int, er
 	if err != nil {
 		return exitFailure, err
 	}
+	page, err := listen(o)
+	if err != nil {
+		return exitFailure, err
+	}
 	urls, err := targets(o)
 	if err != nil {
 		return exitFailure, err
@@ -196,7 +201,27 @@ func live(o *options.Options, have func(*session.Session) (int, error)) (int, er
 	}
 	s.Start(session.Source{Next: source.Next, Stop: source.Stop, Live: source, Recording: file, Scene: scenes(engines)})
 	defer s.Close()
+	defer page(s)()
 	return have(s)
+}
+
+// listen takes the address of --listen, before anything else is started. What it
+// returns serves a session there, and its result ends that.
+func listen(o *options.Options) (func(*session.Session) func(), error) {
+	if o.Listen == "" {
+		return func(*session.Session) func() { return func() {} }, nil
+	}
+	l, err := export.Listen(o.Listen)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *session.Session) func() {
+		server := export.Serve(l, s, options.Release)
+		if !session.Screen(os.Stdout) || o.Command == options.Report {
+			fmt.Fprintln(os.Stderr, "teapot: figures for Prometheus at "+server.URL())
+		}
+		return func() { _ = server.Close() }
+	}, nil
 }
 
 // scenes goes through the scenes that an engine of ours can play; nil without
@@ -241,6 +266,10 @@ func replay(o *options.Options) (int, error) {
 	if err != nil {
 		return exitFailure, err
 	}
+	page, err := listen(o)
+	if err != nil {
+		return exitFailure, err
+	}
 	r, f, err := record.Open(o.File)
 	if err != nil {
 		return exitFailure, err
@@ -253,7 +282,32 @@ func replay(o *options.Options) (int, error) {
 		Next: record.NewPlayer(r.Next, speed, time.Sleep).Next, Stop: func() { f.Close() }, Damage: r.Damage,
 	})
 	defer s.Close()
+	defer page(s)()
 	return s.Show()
+}
+
+// exported writes a recording in the format of another tool.
+func exported(o *options.Options) (int, error) {
+	r, f, err := record.Open(o.File)
+	if err != nil {
+		return exitFailure, err
+	}
+	defer f.Close()
+	if same(o.File, o.Output) {
+		return options.ExitUsage, fmt.Errorf("-o names the recording itself, which would be lost: give another file")
+	}
+	to, err := export.Create(o.Output)
+	if err != nil {
+		return exitFailure, err
+	}
+	err = errors.Join(export.Write(to, export.Format(o.To), r.Next, o.Stats()), to.Close())
+	if err != nil {
+		return exitFailure, err
+	}
+	if why := r.Damage(); why != "" {
+		fmt.Fprintln(os.Stderr, "teapot: "+o.File+": "+why)
+	}
+	return 0, nil
 }
 
 // failure is the exit code of an error before a run: that of usage when the
@@ -263,6 +317,13 @@ func failure(err error) int {
 		return options.ExitUsage
 	}
 	return exitFailure
+}
+
+// same tells whether two names are those of one file.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	y, other := os.Stat(b)
+	return err == nil && other == nil && os.SameFile(x, y)
 }
 
 func regular(f *os.File) bool {

@@ -266,6 +266,72 @@ func TestReportEqualsTruth(t *testing.T) {
 	}
 }
 
+// A recording is written in the formats of other tools; what is wrong is said in
+// one line, and the recording stays as it was.
+func TestExport(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "run.teapot")
+	if _, stderr, code := run(t, "report", "demo:smooth", "-n", "2", "--max-tokens", "20", "--record", file, "--output-format", "none"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	for form, want := range map[string]string{
+		"trace": `{"displayTimeUnit":"ms","traceEvents":[`, "csv": "target,request,stream,", "requests": "target,url,model,",
+		"hlog": "#[teapot: ns", "vllm": `"median_itl_ms": `,
+	} {
+		stdout, stderr, code := run(t, "export", file, "--to", form)
+		if code != 0 || stderr != "" || !strings.Contains(stdout[:min(len(stdout), 5000)], want) {
+			t.Errorf("%s: exit code %d, %q, %.200q", form, code, stderr, stdout)
+		}
+		out := filepath.Join(t.TempDir(), "out")
+		if silent, _, code := run(t, "export", file, "--to", form, "-o", out); code != 0 || silent != "" {
+			t.Errorf("%s -o: exit code %d, %q", form, code, silent)
+		}
+		if saved, err := os.ReadFile(out); err != nil || string(saved) != stdout {
+			t.Errorf("%s: the file differs from standard output (%v)", form, err)
+		}
+	}
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := filepath.Join(t.TempDir(), "foreign")
+	if err := os.WriteFile(foreign, []byte(strings.Repeat("no recording", 100)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"export", file, "-o", file}, 2},
+		{[]string{"export", file, "--to", "nonsense"}, 2},
+		{[]string{"export"}, 2},
+		{[]string{"export", file + ".gone"}, 2},
+		{[]string{"export", foreign}, 1},
+		{[]string{"export", file, "-o", filepath.Join(t.TempDir(), "no", "such")}, 1},
+		{[]string{"export", file, "--to", "csv", "-o", "/dev/full"}, 1},
+	} {
+		stdout, stderr, code := run(t, c.args...)
+		if code != c.code || strings.Count(stderr, "\n") != 1 || stdout != "" {
+			t.Errorf("%q: exit code %d, want %d; %q, %.80q", c.args[1:], code, c.code, stderr, stdout)
+		}
+	}
+	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the recording changed (%v)", err)
+	}
+}
+
+// A port that is taken is said in one line before anything is measured.
+func TestListenOnATakenPort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, stderr, code := run(t, "report", "demo:smooth", "-n", "1", "--listen", l.Addr().String())
+	if code != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "in use") {
+		t.Errorf("exit code %d: %q", code, stderr)
+	}
+}
+
 // A replay of a recording reports what the live run reported, figure by figure.
 func TestReplayEqualsLive(t *testing.T) {
 	rec := filepath.Join(t.TempDir(), "run")

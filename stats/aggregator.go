@@ -14,6 +14,9 @@ type Config struct {
 	MaxErrorRate float64       // share of failures allowed, 0.01 for 1 %; < 0 for none
 	Retention    time.Duration // of charts and dots; 0 means an hour
 	ExcludeLate  bool          // leave gaps out that this client read late by a large part of them
+	// Ended is told of every request of a target that has ended, with all its
+	// gaps; nil: nobody is. It is called by whoever calls Add, before that returns.
+	Ended func(target uint32, t Trace)
 }
 
 const (

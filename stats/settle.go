@@ -158,6 +158,9 @@ func (t *target) finish(l *life, ev *event.End) {
 	r := l.request()
 	t.recent.add(r)
 	t.traces.add(l, r)
+	if t.config.Ended != nil {
+		t.config.Ended(t.info.ID, l.trace.view(r, false))
+	}
 	if ev.Class == event.Aborted {
 		return
 	}

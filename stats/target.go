@@ -140,6 +140,7 @@ func (t *target) begin(l *life) (lost *life) {
 	t.compared.of = s.At
 	t.flying++
 	l.provider = t.provider
+	l.trace.whole = t.config.Ended != nil
 	t.asked.add(asked{at: s.At, prompt: float64(s.Prompt)})
 	if s.Warmup {
 		return lost

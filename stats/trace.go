@@ -38,6 +38,7 @@ type trace struct {
 	lost   int // beyond maxTrace
 	flags  []flagged
 	last   int64 // ns from sent to the last event in packed
+	whole  bool  // keep every event, however many there are
 }
 
 // The low bits of an event's first number.
@@ -51,7 +52,7 @@ const (
 
 // add takes the event that came at ns after the request was sent.
 func (r *trace) add(at int64, a arrival, ev *event.Token) {
-	if r.events >= maxTrace {
+	if r.events >= maxTrace && !r.whole {
 		r.lost++
 		return
 	}
@@ -77,7 +78,7 @@ func (r *trace) add(at int64, a arrival, ev *event.Token) {
 
 // flag notes what an event, from 1, turned out to be.
 func (r *trace) flag(ev int, what traceFlag) {
-	if ev <= maxTrace && len(r.flags) < maxFlags {
+	if r.whole || ev <= maxTrace && len(r.flags) < maxFlags {
 		r.flags = append(r.flags, flagged{ev, what})
 	}
 }

@@ -19,7 +19,9 @@ func (p *parser) arguments(word string) error {
 		}
 		return o.endpoints(g.Probe.URL, "probe needs a URL, e.g. teapot probe http://localhost:8000 > run.teapot")
 	case "replay":
-		return o.replay(g.Replay.File)
+		return o.recording("replay", g.Replay.File)
+	case "export":
+		return o.recording("export", g.Export.File)
 	case "engine":
 		return o.engine(g.Engine.Profile)
 	case "selftest", "accuracy":
@@ -97,19 +99,20 @@ func (o *Options) engine(args []string) error {
 	return nil
 }
 
-func (o *Options) replay(args []string) error {
+// recording takes the file of a command that reads one.
+func (o *Options) recording(command string, args []string) error {
 	switch {
 	case len(args) == 0:
-		return usagef("replay needs a recording, e.g. teapot replay run.teapot, or - for standard input")
+		return usagef("%s needs a recording, e.g. teapot %s run.teapot, or - for standard input", command, command)
 	case len(args) > 1:
-		return usagef("replay takes one recording, e.g. teapot replay run.teapot")
+		return usagef("%s takes one recording, e.g. teapot %s run.teapot", command, command)
 	}
 	o.File = args[0]
 	if o.File == "-" {
 		return nil
 	}
 	if err := readable(o.File); err != nil {
-		return usagef("replay: %v", err)
+		return usagef("%s: %v", command, err)
 	}
 	return nil
 }

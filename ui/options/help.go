@@ -116,6 +116,16 @@ Show a recording as if it happened now. FILE - reads standard input.
   teapot replay run.teapot --speed 0 --output-format json
   ssh gpu07 teapot probe localhost:8000 | teapot replay -
 `
+	case command == "export":
+		return `Usage: teapot export FILE [flags]
+
+Write a recording in the format of another tool. FILE - reads standard input.
+
+  teapot export run.teapot --to trace -o run.json     open it at ui.perfetto.dev
+  teapot export run.teapot --to csv -o tokens.csv
+  teapot export run.teapot --to hlog -o run.hlog
+  teapot export run.teapot --to vllm
+`
 	case command == "probe":
 		return `Usage: teapot probe URL... [flags]
 
@@ -181,6 +191,7 @@ Commands (teapot COMMAND -h says more):
   demo [PROFILE]     the live screen on the built-in engine
   report URL...      measure without a screen, then report
   replay FILE        the screen of a recording, - for standard input
+  export FILE        a recording as a trace, CSV, .hlog or vLLM's JSON
   probe URL...       events on standard output
   engine [PROFILE]   the built-in engine as a server for others
   selftest           how exact teapot is on this machine, in ten seconds

@@ -19,6 +19,7 @@ const (
 	Watch  Command = "watch"  // the live screen, or plain lines where there is no terminal
 	Report Command = "report" // measure without a screen, then report
 	Replay Command = "replay" // the screen or the report of a recording
+	Export Command = "export" // a recording in the format of another tool
 	Probe  Command = "probe"  // events on standard output
 	Engine Command = "engine" // the built-in engine as a server
 
@@ -36,7 +37,7 @@ type Options struct {
 	// hold userinfo: show them through Redact. Empty on Watch means that the
 	// well-known local ports are to be tried.
 	URLs []string `kong:"-"`
-	// File is the recording of Replay; "-" is standard input.
+	// File is the recording of Replay and Export; "-" is standard input.
 	File string `kong:"-"`
 	// Profile is the profile of Engine.
 	Profile string `kong:"-"`
@@ -78,10 +79,12 @@ type Options struct {
 	MaxErrorRate string        `name:"max-error-rate" type:"opt" rule:"share" group:"stats" placeholder:"SHARE" eg:"--max-error-rate 1%" on:"watch report replay" help:"Most failed requests to put up with, such as 1%; more gives exit code 3."`
 	Window       string        `name:"window" type:"opt" rule:"window" group:"stats" placeholder:"T" default:"1m" eg:"--window 5m" on:"watch replay" help:"Rolling window shown first: 10s, 1m, 5m or 15m."`
 	Retention    time.Duration `name:"retention" type:"opt" group:"stats" placeholder:"T" default:"15m" min:"1m" max:"24h" eg:"--retention 1h" on:"watch report replay" help:"How far back the charts and lists go."`
-	ExcludeLate  bool          `name:"exclude-late" type:"opt" group:"stats" on:"watch report replay" help:"Leave out of the percentiles what this client took late."`
+	ExcludeLate  bool          `name:"exclude-late" type:"opt" group:"stats" on:"watch report replay export" help:"Leave out of the percentiles what this client took late."`
 
 	OutputFormat string        `name:"output-format" type:"opt" group:"output" placeholder:"FORMAT" values:",text,json,markdown,none" on:"watch report replay selftest" help:"Report at the end: text, json, markdown or none. Unset: by the ending of -o (.json, .md), else text."`
-	Output       string        `name:"output" short:"o" type:"opt" group:"output" placeholder:"FILE" on:"watch report replay selftest accuracy" help:"Write the report to FILE instead of standard output (-)."`
+	Output       string        `name:"output" short:"o" type:"opt" group:"output" placeholder:"FILE" on:"watch report replay selftest accuracy export" help:"Write the report to FILE instead of standard output (-)."`
+	Listen       string        `name:"listen" type:"opt" rule:"listen" group:"output" placeholder:"ADDR" eg:"--listen :9464" on:"watch report replay" help:"Serve the session's figures to Prometheus at http://ADDR/metrics. :PORT is on this machine alone; name a host to be reached from others."`
+	To           string        `name:"to" type:"opt" group:"output" placeholder:"FORMAT" default:"trace" values:"trace,csv,requests,hlog,vllm" on:"export" help:"trace: a Chrome trace, for Perfetto. csv: a row per token event; requests: one per request. hlog: HdrHistogram's interval log. vllm: JSON with the keys of vllm bench serve."`
 	Record       string        `name:"record" type:"opt" group:"output" placeholder:"FILE" on:"watch report" help:"Write the session's events to FILE, for teapot replay."`
 	SaveText     bool          `name:"save-text" type:"opt" group:"output" on:"watch report probe" help:"Let the text of replies into recordings."`
 	NoSummary    bool          `name:"no-summary" type:"opt" group:"output" on:"watch replay" help:"Leave no table behind when the screen closes."`

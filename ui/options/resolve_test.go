@@ -35,7 +35,9 @@ func values(name string, kind reflect.Type) [3]string {
 		return [3]string{"block", "braille", "ascii"}
 	case "theme":
 		return [3]string{"dark", "light", "mono"}
-	case "addr":
+	case "to":
+		return [3]string{"csv", "hlog", "vllm"}
+	case "addr", "listen":
 		return [3]string{"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
 	case "server-metrics":
 		return [3]string{"off", "drain", "http://h:2/metrics"}

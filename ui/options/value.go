@@ -195,7 +195,10 @@ func checkText(tag *kong.Tag, raw string) (s, why string) {
 		if raw != "" && !envName.MatchString(raw) {
 			return "", "it takes the name of an environment variable, e.g. OPENAI_API_KEY (what was given is not shown: it may be a key)"
 		}
-	case "addr":
+	case "addr", "listen":
+		if raw == "" && tag.Get("rule") == "listen" {
+			break // nothing listens
+		}
 		if host, port, err := net.SplitHostPort(raw); err != nil || !digits(port) || strings.ContainsAny(host, " /") {
 			return "", quote(raw) + " is not HOST:PORT" + example(tag)
 		} else if n, err := strconv.ParseUint(port, 10, 16); err != nil || n > math.MaxUint16 {

@@ -113,6 +113,9 @@ func (s *Session) Start(from Source) {
 	}()
 }
 
+// Do calls fn alone with the numbers of the session, at any time after Start.
+func (s *Session) Do(fn func(*stats.Aggregator)) { s.feed.Do(fn) }
+
 // Close ends the source, if it was started.
 func (s *Session) Close() {
 	if s.source.Stop != nil {
