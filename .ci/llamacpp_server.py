@@ -1,7 +1,10 @@
 """Start llama.cpp's own HTTP server with a small real model on loopback.
 
 Prints "listening http://127.0.0.1:PORT" and serves until standard input ends.
-Usage: llamacpp_server.py MODEL_FILE SLOTS
+Usage: llamacpp_server.py MODEL_FILE SLOTS [PORT BATCH CONTEXT]
+
+PORT 0 is a free one. BATCH is how many prompt tokens are worked on at a time,
+CONTEXT how many tokens each slot holds.
 """
 
 import os
@@ -20,13 +23,17 @@ def free_port() -> int:
 
 def main() -> None:
     model, slots = sys.argv[1], int(sys.argv[2])
-    gemma.assemble(model)
+    port, batch, context = (int(a) for a in (sys.argv[3:6] or ["0", "2048", "1024"]))
+    if not os.path.exists(model):
+        gemma.assemble(model)
     params = xllamacpp.CommonParams()
     params.model.path = model
     params.hostnames = ["127.0.0.1"]
-    params.port = free_port()
+    params.port = port or free_port()
     params.n_parallel = slots
-    params.n_ctx = 1024 * slots
+    params.n_ctx = context * slots
+    params.n_batch = batch
+    params.n_ubatch = min(batch, 512)
     params.cpuparams.n_threads = 2
     params.endpoint_metrics = True
     params.endpoint_slots = True
