@@ -210,6 +210,7 @@ type poll struct {
 
 // run looks until ctx is over. What is not there is said once.
 func (p *poll) run(ctx context.Context) {
+	early := false // the look before came before its turn
 	for ctx.Err() == nil {
 		limited, cancel := context.WithTimeout(ctx, max(p.limit, lookLimit))
 		sig, err := p.of.Poll(limited)
@@ -220,9 +221,18 @@ func (p *poll) run(ctx context.Context) {
 		p.took(&sig, err)
 		// A page without end is not read as often as one of a few KiB.
 		every := p.of.Every() * time.Duration(1+sig.Bytes>>20)
-		if !rest(ctx, min(every, lookApart), nil) || !rest(ctx, every-lookApart, p.sooner) {
+		if !rest(ctx, min(every, lookApart), nil) {
 			return
 		}
+		sooner := p.sooner
+		if early { // never two in a row: the cost stays known
+			sooner = nil
+		}
+		wait := time.Now().Add(every - lookApart)
+		if !rest(ctx, every-lookApart, sooner) {
+			return
+		}
+		early = time.Now().Before(wait)
 	}
 }
 
