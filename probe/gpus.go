@@ -17,7 +17,11 @@ const gpuLimit = 15 * time.Second
 // one, else those of this machine, where a target is served from it. Without
 // any that is said once, with -v, and is no fault.
 func (r *run) watchGPUs(ctx context.Context, loops []*looper) {
-	p := &poll{name: "gpu", put: func(s *event.Signal) { bound(s); r.in.put(s) }}
+	p := &poll{name: "gpu", put: func(s *event.Signal) {
+		if bound(s); len(s.Values) > 0 { // most machines have none, which is no news
+			r.in.put(s)
+		}
+	}}
 	p.note = func(_, text string) {
 		if r.cfg.Verbose {
 			r.in.put(&event.Note{At: r.clk.Now(), Level: "info", Text: (&redactor{}).line(text)})
