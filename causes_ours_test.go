@@ -153,4 +153,3 @@ func aggregated(t *testing.T, file string) *stats.Snapshot {
 		a.Add(ev)
 	}
 }
-
