@@ -29,7 +29,7 @@ var disturbances = []struct {
 		pause(pid, time.Duration(100+r.IntN(900))*time.Millisecond)
 		time.Sleep(time.Duration(300+r.IntN(400)) * time.Millisecond)
 	}},
-	{name: "starved", disturb: func(pid int, r *rand.Rand) { // a processor for a tenth of the time
+	{name: "starved", least: 1, disturb: func(pid int, r *rand.Rand) { // a processor for a tenth of the time
 		for range 15 {
 			pause(pid, time.Duration(40+r.IntN(60))*time.Millisecond)
 			time.Sleep(5 * time.Millisecond)
@@ -79,11 +79,20 @@ func TestOursIsCalledOurs(t *testing.T) {
 				go func() { ended <- cmd.Wait() }()
 				time.Sleep(2500 * time.Millisecond) // what is usual is known by then
 				r := rand.New(rand.NewPCG(uint64(i), 9))
-				for pids := children(t, cmd.Process.Pid, "probe"); len(pids) == 1 && alive(pids[0]); {
-					d.disturb(pids[0], r)
+				pids := children(t, cmd.Process.Pid, "probe")
+				if len(pids) != 1 {
+					t.Fatalf("%d probes", len(pids))
 				}
-				if err := <-ended; err != nil {
-					t.Fatalf("report: %v", err)
+				for going := true; going; {
+					d.disturb(pids[0], r)
+					select {
+					case err := <-ended:
+						if err != nil {
+							t.Fatalf("report: %v", err)
+						}
+						going = false
+					default:
+					}
 				}
 				n, ok, lines := judgeOurs(t, file, truth)
 				ours.Add(int64(n))
