@@ -19,6 +19,7 @@ const (
 	// After it came back, a server is cold for a while, and asked by everybody
 	// who waited.
 	freshServer = 2 * second
+	leftSlack   = second / 4 // until it is noticed that a server is gone
 )
 
 // asked is the prompt of one request of ours.
@@ -109,13 +110,17 @@ func (t *target) consider(s *spike, now int64) (whole bool) {
 // reconsider looks again at the spikes whose verdict is open: while they are
 // fresh, and when something was heard that may tell more.
 func (t *target) reconsider(now int64, heard bool) {
+	for _, firsts := range [...]bool{false, true} { // what a first token shared is known before it
+		for _, s := range t.spikes.open {
+			if s.First == firsts && (heard || now-s.end() < freshSpike || t.going(s, now)) {
+				s.whole = t.consider(s, now)
+			}
+		}
+	}
 	kept := t.spikes.open[:0]
 	for _, s := range t.spikes.open {
 		fresh := now-s.end() < freshSpike
 		going := t.going(s, now)
-		if fresh || heard || going {
-			s.whole = t.consider(s, now)
-		}
 		if fresh || (going || !s.whole) && now-s.end() < waitSignals || going && now-s.At < waitRun {
 			kept = append(kept, s)
 			continue

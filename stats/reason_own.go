@@ -125,7 +125,7 @@ func ruleRouted(c *scene) (Verdict, []string) {
 
 func ruleRestart(c *scene) (Verdict, []string) {
 	for i := range c.s.pair {
-		if at, ok := c.s.pair[i].restarted(); ok && !c.leftAfter(at) {
+		if at, ok := c.s.pair[i].restarted(); ok && c.restartMet(at) {
 			return Proven, with([]string{fmt.Sprintf("the server's counters began anew %s", c.when(at))}, c.gone())
 		}
 	}
@@ -133,7 +133,7 @@ func ruleRestart(c *scene) (Verdict, []string) {
 		g := &c.t.gone.items[i]
 		cold := c.s.First && g.to > c.s.began-freshServer
 		switch {
-		case g.from > c.a.To+lookAge || g.to != 0 && g.to < c.a.From-second && !cold:
+		case g.from > c.a.To+leftSlack || g.to != 0 && g.to < c.a.From-second && !cold:
 			continue
 		case g.loading:
 			return Proven, []string{"it answered that its model is being loaded: " + c.gone()}
@@ -147,15 +147,18 @@ func ruleRestart(c *scene) (Verdict, []string) {
 	return 0, nil
 }
 
-// leftAfter tells whether the server was seen to go away after the spike and
-// before the look that saw its counters begin anew.
-func (c *scene) leftAfter(look int64) bool {
-	for i := range c.t.gone.items {
-		if g := &c.t.gone.items[i]; g.from > c.a.To+lookAge && g.from <= look {
-			return true
+// restartMet tells whether the restart that a look saw can have to do with the
+// spike: where the server was seen to be away before that look, the spike lies
+// in that time or soon after it.
+func (c *scene) restartMet(look int64) bool {
+	for i := len(c.t.gone.items) - 1; i >= 0; i-- {
+		g := &c.t.gone.items[i]
+		if g.from > look {
+			continue
 		}
+		return g.from <= c.a.To+leftSlack && (g.to == 0 || c.a.From <= g.to+freshServer)
 	}
-	return false
+	return true
 }
 
 func ruleOutage(c *scene) (Verdict, []string) {
