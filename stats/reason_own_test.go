@@ -93,6 +93,10 @@ func TestRulesOfThisClientAndTheRequest(t *testing.T) {
 			s.at += 380
 			s.a.Add(&event.Signal{At: s.at*ms + 90*ms, Target: 1, Source: event.SignalMetrics, Restart: true})
 		}, nil, Proven, CauseRestart, "began anew"},
+		{"it went away only seconds later", func(s *stage) { s.at += 380 }, func(s *stage) {
+			s.a.Add(&event.Target{At: s.at * ms, ID: 1, State: event.StateDown, Detail: "connection refused"})
+			s.a.Add(&event.Signal{At: s.at*ms + 500*ms, Target: 1, Source: event.SignalMetrics, Restart: true})
+		}, Unexplained, CauseUnknown, ""},
 		{"a slot works on a prompt", func(s *stage) {
 			s.at += 380
 			s.signal(-90, event.SignalSlots, 1, one("prefilling", 1), one("prefill_left", 3100))
