@@ -98,6 +98,8 @@ func TestPrecedence(t *testing.T) {
 		case strings.Contains(on, " watch ") || on == " all ":
 		case strings.Contains(on, " replay "):
 			args = []string{"replay", "-"}
+		case strings.Contains(on, " export "):
+			args = []string{"export", "-"}
 		case strings.Contains(on, " engine "):
 			args = []string{"engine"}
 		default:
