@@ -38,7 +38,7 @@ func TestUsageErrors(t *testing.T) {
 	cases := []struct{ args, want string }{
 		// Commands and arguments.
 		{"reprot http://x", "'reprot' is neither a command nor a URL; did you mean 'report'?"},
-		{"compare a b", "'compare' is neither a command (watch, demo, report, replay, probe, engine, selftest, accuracy) nor a URL; a host alone is written http://compare:8000"},
+		{"compare a b", "'compare' is neither a command (watch, demo, report, replay, export, probe, engine, selftest, accuracy) nor a URL; a host alone is written http://compare:8000"},
 		{"h:1 report", "'report' is a command and comes before the URL, e.g. teapot report http://localhost:8000"},
 		{"report", "report needs a URL, e.g. teapot report http://localhost:8000 -d 60s"},
 		{"probe", "probe needs a URL, e.g. teapot probe http://localhost:8000 > run.teapot"},
