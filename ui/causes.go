@@ -10,52 +10,99 @@ import (
 )
 
 const (
-	causeRows = 5  // of the table of causes, with its heading
+	causeRows = 4  // of the table of causes at least, with its heading and what follows
+	causeMost = 9  // and at most
 	causeWide = 70 // the width from which on there is one
 )
 
+// Where the columns of the table of causes end, and the last begins.
+const (
+	causeName    = 30
+	causeVerdict = 31
+	causeCount   = 47
+	causeTotal   = 55
+	causeShare   = 61
+	causeWorst   = 69
+	causeWhy     = 71
+)
+
 // drawCauses sums the session's spikes up by cause, the costliest first, with
-// what follows from the first.
+// the evidence of the worst of each, and what follows from the costliest.
 func drawCauses(a chart.Area, fr *frame) {
 	list := fr.t.Causes
-	heading(a, "causes of the session's spikes", "count, time stalled in all, worst")
+	heading(a, "causes of the spikes", "")
 	b := below(a)
 	if len(list) == 0 {
 		b.Text(0, 0, "no spike yet", chart.Dim)
 		return
 	}
-	rows := min(len(list), b.H())
-	for y := range rows {
-		row := &list[y]
-		if y == b.H()-1 && len(list) > b.H() {
-			b.Text(0, y, cut("and "+strconv.Itoa(len(list)-y)+" more causes", b.W()), chart.Dim)
-			return
-		}
-		drawCause(b.Row(y), fr, row)
+	for _, h := range [...]struct {
+		x    int
+		name string
+	}{{causeCount, "count"}, {causeTotal, "in all"}, {causeShare, "share"}, {causeWorst, "worst"}} {
+		a.Right(h.x+1, 0, " "+h.name+" ", chart.Dim)
 	}
-	if a := topAdvice(list); a != "" && rows < b.H() {
-		b.Text(0, rows, fitWords("→ "+a, b.W()), chart.Info)
+	rows := b.H()
+	advice := topAdvice(list)
+	if advice != "" && rows > 1 {
+		rows--
+	}
+	shown, rest := min(len(list), rows), ""
+	if n := len(list) - shown; n > 0 {
+		rest = " +" + strconv.Itoa(n) + " more "
+	}
+	if a.W() > causeWhy+20 {
+		rest = " its evidence " + strings.TrimPrefix(rest, " ")
+	}
+	if x := causeWhy - 1; x+chart.Width(rest) <= a.W() {
+		a.Text(x, 0, rest, chart.Dim)
+	}
+	all := int64(0)
+	for i := range list {
+		all += max(list[i].Total, 0)
+	}
+	for y := range shown {
+		drawCause(b.Row(y), fr, &list[y], all)
+	}
+	if advice != "" && shown < b.H() {
+		for y, l := range wrapAtMost("→ "+advice, b.W(), b.H()-shown) {
+			b.Text(0, shown+y, l, chart.Info)
+		}
 	}
 }
 
-func drawCause(a chart.Area, fr *frame, row *stats.CauseRow) {
+// wrapAtMost breaks a text into at most n rows; the last one may end in an
+// ellipsis.
+func wrapAtMost(text string, w, n int) []string {
+	rows := wrap(text, w)
+	if len(rows) > n && n > 0 {
+		rows[n-1] = fitWords(strings.Join(rows[n-1:], " "), w)
+		rows = rows[:n]
+	}
+	return rows
+}
+
+func drawCause(a chart.Area, fr *frame, row *stats.CauseRow, all int64) {
 	role := chart.Plain
 	if v := row.Verdict(); v == stats.Ours || v == stats.Transport {
 		role = chart.Ours
 	}
-	a.Text(0, 0, cut(label(row.Cause.String()), 32), role|chart.Bold)
+	a.Text(0, 0, fitWords(label(row.Cause.String()), causeName), role|chart.Bold)
 	if v := row.Verdict(); row.Cause != stats.CauseUnknown {
-		a.Text(33, 0, v.String(), chart.Dim)
+		a.Text(causeVerdict, 0, v.String(), chart.Dim)
 	}
-	a.Right(50, 0, format.Count(row.Count), chart.Strong)
-	a.Right(60, 0, format.Dur(row.Total), chart.Plain)
-	a.Right(69, 0, format.Dur(row.Worst.Length), chart.Plain)
+	a.Right(causeCount, 0, format.Count(row.Count), chart.Strong)
+	a.Right(causeTotal, 0, format.Dur(row.Total), chart.Plain)
+	if all > 0 {
+		a.Right(causeShare, 0, format.Percent(float64(max(row.Total, 0))/float64(all)), chart.Plain)
+	}
+	a.Right(causeWorst, 0, format.Dur(row.Worst.Length), chart.Plain)
 	rest := fr.clock(row.Worst.At)
 	if w := row.Worst.Why; w != nil && len(w.Evidence) > 0 {
 		rest += "  " + labelURL(w.Evidence[0])
 	}
-	if a.W() >= 80 {
-		a.Text(71, 0, fitWords(rest, a.W()-71), chart.Dim)
+	if a.W() >= causeWhy+9 {
+		a.Text(causeWhy, 0, fitWords(rest, a.W()-causeWhy), chart.Dim)
 	}
 }
 
@@ -69,34 +116,12 @@ func topAdvice(list []stats.CauseRow) string {
 	return ""
 }
 
-// shortCauses are the causes where there is room for a word.
-var shortCauses = [...]struct {
-	cause stats.Cause
-	word  string
-}{
-	{stats.CauseOurs, "ours"}, {stats.CauseTransport, "window"}, {stats.CauseRestart, "restart"}, {stats.CauseOutage, "outage"},
-	{stats.CauseLoad, "load"}, {stats.CausePreemption, "preempted"}, {stats.CauseQueue, "queued"}, {stats.CausePrompt, "prompt"},
-	{stats.CausePrefill, "prefill"}, {stats.CauseServerGC, "gc"}, {stats.CauseKVTraffic, "kv moves"}, {stats.CausePath, "path"},
-	{stats.CauseBlocked, "blocked"}, {stats.CauseThrottle, "throttle"}, {stats.CauseRouted, "routed"}, {stats.CauseEngine, "engine"},
-}
-
-func shortCause(c stats.Cause) string {
-	for _, s := range shortCauses {
-		if s.cause == c {
-			return s.word
-		}
-	}
-	return ""
-}
-
 // whyShort is the verdict on a spike in few columns: its cause, then what the
 // server was at, then how many streams it struck.
 func whyShort(s *stats.Spike, w int) string {
 	var parts []string
-	if s.Why != nil && (s.Why.Verdict == stats.Likely || s.Why.Verdict == stats.Proven) {
-		if word := shortCause(s.Why.Cause); word != "" {
-			parts = append(parts, word)
-		}
+	if word := whyWord(s); word != "" {
+		parts = append(parts, word)
 	}
 	parts = append(parts, atThatTime(s)...)
 	if s.Peers > 0 {
@@ -106,6 +131,14 @@ func whyShort(s *stats.Spike, w int) string {
 		parts = parts[:len(parts)-1]
 	}
 	return strings.Join(parts, " ")
+}
+
+// whyWord is the word of the cause that a spike likely had; "" for none.
+func whyWord(s *stats.Spike) string {
+	if s.Why == nil || s.Why.Verdict != stats.Likely && s.Why.Verdict != stats.Proven {
+		return ""
+	}
+	return shortCause(s.Why.Cause)
 }
 
 // atThatTime is what the look nearest to a spike said of the server's load.
@@ -128,22 +161,6 @@ func atThatTime(s *stats.Spike) []string {
 		if text != "" {
 			out = append(out, text)
 		}
-	}
-	return out
-}
-
-// signed are the lines that say why, for under a spike: the evidence, what the
-// server was at, and what follows.
-func signed(s *stats.Spike) []string {
-	var out []string
-	for _, e := range s.Why.Evidence {
-		out = append(out, "  "+labelURL(e))
-	}
-	if at := atThatTime(s); len(at) > 0 {
-		out = append(out, "  the server then: "+strings.Join(at, ", "))
-	}
-	if s.Why.Advice != "" {
-		out = append(out, "  → "+s.Why.Advice)
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"math"
+	"slices"
 
 	"teapot/probe/event"
 	"teapot/stats"
@@ -45,7 +46,7 @@ func heard() *stats.Snapshot {
 			{Name: "gpu.util", Of: "0", Value: .93}, {Name: "gpu.mem_used", Of: "0", Value: 71 << 30}, {Name: "gpu.mem_total", Of: "0", Value: 80 << 30},
 			{Name: "gpu.power", Of: "0", Value: 640}, {Name: "gpu.power_limit", Of: "0", Value: 700}, {Name: "gpu.temp", Of: "0", Value: 68},
 			{Name: "gpu.clock", Of: "0", Value: 1755e6}, {Name: "gpu.throttle", Of: "0", Value: 4},
-			{Name: "gpu.util", Of: "1", Value: .41}, {Name: "gpu.temp", Of: "1", Value: 51},
+			{Name: "gpu.util", Of: "1", Value: .41}, {Name: "gpu.temp", Of: "1", Value: 51}, {Name: "gpu.throttle", Of: "1", Value: 1},
 		}})
 	}
 	got := a.Snapshot()
@@ -65,26 +66,36 @@ func heard() *stats.Snapshot {
 func explain(t *stats.Target) {
 	for i := range t.Worst {
 		w := &t.Worst[i]
+		w.Token++ // the world counts the events before it
 		w.Why = &stats.Why{
 			Verdict: stats.Likely, Cause: stats.CausePreemption, Rule: "preempted", Settled: true,
 			Evidence: []string{"the server preempted 3 requests in the 1.02 s of the looks around it", "its KV cache was 94 % full"},
 			Advice:   "Lower the concurrency or the length of the context, or give the KV cache more memory.",
 		}
-		w.Around = &stats.Around{Looks: []stats.Look{{Source: event.SignalMetrics, Apart: 2e8, Values: []event.Sample{{Name: "running", Value: 14}, {Name: "waiting", Value: 6}}}}}
+		w.Around = &stats.Around{Looks: []stats.Look{look(-1_100e6, 15, 5, .93, 0), look(-3e8, 12, 8, .95, 3), look(2e8, 14, 6, .88, 0)}}
 		if i%3 == 2 {
-			w.Why = &stats.Why{Verdict: stats.Unexplained, Evidence: []string{"nothing was seen that could be its cause"}}
+			w.Why = &stats.Why{Verdict: stats.Unexplained, Settled: true, Evidence: []string{"nothing was seen that could be its cause"}}
 		}
 	}
 	if len(t.Worst) < 3 {
 		return
 	}
+	prompt := t.Worst[1]
+	prompt.Why = &stats.Why{Verdict: stats.Proven, Cause: stats.CausePrefill, Settled: true, Evidence: []string{"3 of 4 streams stood still and went on together, in 2 steps of one length"}}
 	t.Causes = []stats.CauseRow{
 		{Cause: stats.CausePreemption, Count: 12, Total: 7_400e6, By: [5]uint64{stats.Likely: 12}, Worst: t.Worst[0], Advice: t.Worst[0].Why.Advice},
-		{Cause: stats.CauseOurs, Count: 2, Total: 61e6, By: [5]uint64{stats.Ours: 2}, Worst: t.Worst[1]},
-		{Cause: stats.CausePrefill, Count: 3, Total: 60e6, By: [5]uint64{stats.Likely: 2, stats.Proven: 1}, Worst: t.Worst[1]},
-		{Cause: stats.CauseQueue, Count: 1, Total: 40e6, By: [5]uint64{stats.Likely: 1}, Worst: t.Worst[1]},
+		{Cause: stats.CauseOurs, Count: 2, Total: 61e6, By: [5]uint64{stats.Ours: 2}, Worst: prompt},
+		{Cause: stats.CausePrefill, Count: 3, Total: 60e6, By: [5]uint64{stats.Likely: 2, stats.Proven: 1}, Worst: prompt},
+		{Cause: stats.CauseQueue, Count: 1, Total: 40e6, By: [5]uint64{stats.Likely: 1}, Worst: prompt},
 		{Count: 4, Total: 900e6, By: [5]uint64{stats.Unexplained: 4}, Worst: t.Worst[2]},
 	}
+}
+
+// look is a page of metrics near a spike.
+func look(apart int64, running, waiting, kv, preempted float64) stats.Look {
+	return stats.Look{Source: event.SignalMetrics, Apart: apart, Values: []event.Sample{
+		{Name: "running", Value: running}, {Name: "waiting", Value: waiting}, {Name: "kv_used", Value: kv}, {Name: "preemptions", Value: 9, Delta: preempted},
+	}}
 }
 
 // onlyLooked is a screen where nothing is asked for tokens.
@@ -96,6 +107,6 @@ func onlyLooked() *stats.Snapshot {
 	only := a.Snapshot() // no token, no gap
 	s.Load = event.Load{Passive: true}
 	s.Targets[0] = &stats.Target{Info: t.Info, Server: t.Server, Series: only.Targets[0].Series}
-	s.Lane = nil
+	s.Lane = slices.DeleteFunc(s.Lane, func(e stats.LaneEvent) bool { return e.Kind != stats.LanePreempted })
 	return s
 }

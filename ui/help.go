@@ -13,7 +13,7 @@ func helpLines(k *keyMap) [][2]string {
 		h := b.Help()
 		out = append(out, [2]string{h.Key, h.Desc})
 	}
-	return append(out,
+	out = append(out,
 		[2]string{"", ""},
 		[2]string{"–", "too few samples for this percentile to exist"},
 		[2]string{"~", "too few to trust it"},
@@ -21,6 +21,9 @@ func helpLines(k *keyMap) [][2]string {
 		[2]string{"× ▼ A", "on the event row: error or timeout, this host stalled, a mark"},
 		[2]string{"↓ ↑ s !", "target went away, came back, setting changed, events dropped"},
 		[2]string{"p ~ z c", "the server preempted, gaps changed their level, probe asleep, clock set"},
+	)
+	out = append(out, signHelp[:]...)
+	return append(out,
 		[2]string{"▲ ▼ ≈", "longer, shorter, or no more than chance: whether 95 % intervals overlap"},
 		[2]string{"‖812ms‖", "a stall, where it happened"},
 		[2]string{"□", "caused by this client or the transport, left out of the percentiles"},

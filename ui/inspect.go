@@ -97,7 +97,7 @@ func drawInspect(a chart.Area, fr *frame, id uint64) {
 	}
 	heading(a, name+", "+cut(ended, max(a.W()-len(name)-24, 8)), "esc goes back")
 	phases := phasesOf(r, fr.s.Now, running)
-	worst := worstLines(fr, trace)
+	worst := worstLines(fr, trace, a.W())
 	s := share{left: a.H() - 1}
 	facts, plot, bars := s.take(1), s.take(4), s.take(1+len(phases))
 	lines := 0

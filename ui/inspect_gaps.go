@@ -93,8 +93,9 @@ func indexLabels(a chart.Area, w, n int) {
 // longestGaps is how many gaps of a request are named.
 const longestGaps = 5
 
-// worstLines are the longest gaps of a request with what is known of them.
-func worstLines(fr *frame, trace *stats.Trace) []string {
+// worstLines are the longest gaps of a request with what is known of them, in
+// rows of w columns: a first token first that came late.
+func worstLines(fr *frame, trace *stats.Trace, w int) []string {
 	if trace == nil {
 		return nil
 	}
@@ -110,9 +111,12 @@ func worstLines(fr *frame, trace *stats.Trace) []string {
 	}
 	slices.SortStableFunc(gaps, func(a, b gap) int { return cmp.Compare(b.c.Gap, a.c.Gap) })
 	var out []string
-	explained := false
+	why := reasons{w, map[string]bool{}}
+	if text, s := firstLine(fr, trace); text != "" {
+		out = append(append(out, text), why.of(s)...)
+	}
 	for _, g := range gaps[:min(len(gaps), longestGaps)] {
-		var why []string
+		var s *stats.Spike
 		text := format.Dur(g.c.Gap) + " before event " + strconv.Itoa(g.event) + " " + fr.clock(g.c.At)
 		switch {
 		case g.c.Merged:
@@ -123,15 +127,11 @@ func worstLines(fr *frame, trace *stats.Trace) []string {
 			text += "  ◇ read late here"
 		case g.c.Stall:
 			text += "  ‖ stall"
-			if s := findSpike(fr.t, spikeKey{trace.ID, g.event, g.c.At}); s != nil {
+			if s = findSpike(fr.t, spikeKey{trace.ID, g.event, g.c.At}); s != nil {
 				text += ": " + struck(s)
-				if s.Why != nil && !explained { // of the worst, all that is known
-					explained = true
-					why = signed(s)
-				}
 			}
 		}
-		out = append(append(out, text), why...)
+		out = append(append(out, text), why.of(s)...)
 	}
 	return out
 }

@@ -38,6 +38,7 @@ type plan struct {
 	floor               image.Rectangle // what this client adds
 	causes              image.Rectangle // of the spikes, summed up
 	strips, told        image.Rectangle // what the server says of itself
+	served              image.Rectangle // its load, in the overview
 	streams             image.Rectangle
 	talk                image.Rectangle // the newest stream's words
 	keys                image.Rectangle
@@ -67,6 +68,8 @@ type shape struct {
 	compared bool // figures show their change
 	open     bool // one request is looked into
 	strips   int  // figures of the server's that have a strip
+	more     int  // of its GPUs, for where there is room
+	own      bool // this client alone is asked for
 	told     int  // lines of what it says beside
 	passive  bool // nothing is asked for tokens
 }
@@ -85,14 +88,14 @@ func layout(w, h int, v view, s shape) plan {
 		p.layRequests(w-1, h, s.open)
 	case v == words:
 		p.layWords(w-1, h, streams)
-	case v == client && s.strips > 0:
-		p.layServer(w-1, h, s.strips)
+	case v == client && s.strips > 0 && !s.own:
+		p.layServer(w-1, h, s.strips, s.more)
 	case v == client:
-		p.layClient(w-1, h)
+		p.layClient(w-1, h, !s.own)
 	case v == tail:
 		p.layTail(w-1, h)
 	case w >= 110 && h >= 32:
-		p.layWide(w-1, h, streams, s.compared)
+		p.layWide(w-1, h, streams, s.strips, s.compared)
 	default:
 		p.layCompact(w-1, h, streams, s.compared)
 	}
@@ -183,7 +186,7 @@ const (
 // layWide has charts on the left, the table and what belongs to it on the
 // right, from 170 columns and 44 rows up in two columns, and the streams along
 // the bottom.
-func (p *plan) layWide(w, h, streams int, compared bool) {
+func (p *plan) layWide(w, h, streams, served int, compared bool) {
 	p.wide = true
 	strips := 1 + min(streams, 6)
 	talk := 1
@@ -211,7 +214,7 @@ func (p *plan) layWide(w, h, streams int, compared bool) {
 	p.laySide(left+1, side, top, body, three, compared)
 	if list > 0 {
 		p.bars = append(p.bars, left+1+side)
-		p.layList(left+1+side+1, list, top, body)
+		p.layList(left+1+side+1, list, top, body, served)
 	}
 	y := top + body
 	p.streams = rect(0, y, w, strips)
@@ -269,8 +272,13 @@ func (p *plan) laySide(x, w, y, rows int, roomy, compared bool) {
 	p.smooth = next(rows)
 }
 
-// layList stacks the worst gaps and the newest requests.
-func (p *plan) layList(x, w, y, rows int) {
+// layList stacks the server's load, the worst gaps and the newest requests.
+func (p *plan) layList(x, w, y, rows, served int) {
+	if served > 0 {
+		served = 1 + min(served, servedStrips)
+		p.served = rect(x, y, w, served)
+		y, rows = y+served, rows-served
+	}
 	worst := rows / 2
 	p.worst = rect(x, y, w, worst)
 	p.recent = rect(x, y+worst, w, rows-worst)

@@ -10,7 +10,7 @@ const stripValue = 14
 // client adds. Without a server that says anything, layClient takes its place.
 // What is short of room goes in the order client, gap chart, words; the strips
 // stay.
-func (p *plan) layServer(w, h, strips int) {
+func (p *plan) layServer(w, h, strips, gpus int) {
 	s := share{left: h}
 	title, keys := s.take(1), s.take(1)
 	slo := s.take(1)
@@ -21,7 +21,7 @@ func (p *plan) layServer(w, h, strips int) {
 		side = sideW
 	}
 	axes := 0
-	if s.left >= strips+4 {
+	if s.left >= min(strips, leastStrips)+4 {
 		axes = s.take(2)
 	}
 	stripRows := s.take(min(1+strips, s.left))
@@ -46,7 +46,10 @@ func (p *plan) layServer(w, h, strips int) {
 		if want := floorHeight(w) - 1; s.left > want {
 			more := s.left - want
 			gap += s.take(min(more, 8))
-			stripRows += s.take(min(s.left-want, strips))
+			stripRows += s.take(min(s.left-want, gpus))
+			if all := strips + gpus; s.left-want >= all {
+				stripRows += s.take(all)
+			}
 		}
 	}
 	p.plotW = left - chartGutter - stripValue
@@ -67,6 +70,9 @@ func (p *plan) layServer(w, h, strips int) {
 	p.floor = next(w, s.left)
 }
 
+// leastStrips is how many strips go before the time axis does.
+const leastStrips = 6
+
 // layPassive is the screen where nothing is asked for tokens: the server's own
 // figures in place of ours, and strips as tall as the room allows.
 func (p *plan) layPassive(w, h, strips, most int) {
@@ -74,14 +80,16 @@ func (p *plan) layPassive(w, h, strips, most int) {
 	title, keys := s.take(1), s.take(1)
 	p.title, p.keys = rect(0, 0, w, title), rect(0, h-keys, w, keys)
 	axes := 0
-	if s.left >= strips+4 {
+	if s.left >= min(strips, leastStrips)+4 {
 		axes = s.take(2)
 	}
-	rows, told := s.left, 0
-	if s.left > 1+strips {
-		told = min(s.left-1-strips, most)
-		rows = s.left - told
+	told := min(max(s.left-1-strips, 0), most)
+	if told < 2 { // no heading alone; the means at least, where there is room
+		if told = 0; s.left >= leastStrips+3 {
+			told = 2
+		}
 	}
+	rows := s.left - told
 	p.plotW = w - chartGutter - stripValue
 	p.told = rect(0, title, w, told)
 	y := title + told

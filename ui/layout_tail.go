@@ -18,7 +18,7 @@ func (p *plan) layTail(w, h int) {
 		p.curve = rect(left+1, y, sideW, top)
 		causes := 0
 		if body-top >= 12 {
-			causes = causeRows
+			causes = min(causeRows+1+(body-top-12)/2, causeMost)
 		}
 		p.causes = rect(0, y+top, w, causes)
 		p.worst = rect(0, y+top+causes, w, body-top-causes)
@@ -31,7 +31,10 @@ func (p *plan) layTail(w, h int) {
 	body -= worst
 	causes := 0
 	if body >= 15 && w >= causeWide {
-		causes = 3
+		causes = causeRows
+		if worst == 5 { // a row for what follows
+			worst, body = worst-1, body+1
+		}
 		body -= causes
 	}
 	curve := 0

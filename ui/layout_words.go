@@ -3,10 +3,13 @@ package ui
 import "image"
 
 // layClient lists what this client adds, above the gaps that it struck.
-func (p *plan) layClient(w, h int) {
+func (p *plan) layClient(w, h int, served bool) {
 	s := share{left: h}
 	title, keys := s.take(1), s.take(1)
-	slo := s.take(1)
+	slo, strips := s.take(1), 0
+	if served { // a line on the server that says nothing
+		strips = s.take(1)
+	}
 	floor := s.take(min(s.left, floorHeight(w)))
 	gap, lane, axis := 0, 0, 0
 	if s.left >= 6 {
@@ -21,7 +24,7 @@ func (p *plan) layClient(w, h int) {
 		y += rows
 		return r
 	}
-	p.title, p.slo, p.floor = next(title), next(slo), next(floor)
+	p.title, p.slo, p.strips, p.floor = next(title), next(slo), next(strips), next(floor)
 	p.gap, p.lane, p.axis = next(gap), next(lane), next(axis)
 	p.keys = rect(0, h-keys, w, keys)
 }

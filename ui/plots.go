@@ -109,7 +109,9 @@ func drawSpeedChart(a chart.Area, fr *frame) {
 func drawLane(a chart.Area, fr *frame) {
 	a.Right(chartGutter-1, 0, "event", chart.Head)
 	a.Set(chartGutter-1, 0, '┤', chart.Rule)
-	chart.Lane(a.Sub(chartGutter, 0, a.W()-chartGutter, 1), fr.s.Lane, fr.span, fr.t.Info.ID)
+	in := a.Sub(chartGutter, 0, a.W()-chartGutter, 1)
+	drawSpikeSigns(in, fr)
+	chart.Lane(in, fr.s.Lane, fr.span, fr.t.Info.ID)
 }
 
 // drawAxis draws the time axis.

@@ -47,7 +47,7 @@ func readout(fr *frame) []part {
 	}
 	add(2, chart.Plain, format.Rate(chart.PerSecond(c.Tokens, fr.zoom))+" tok/s")
 	if s := stripsAt(fr, x); len(s) > 0 {
-		add(3, chart.Info, strings.Join(s[:min(len(s), 4)], " "))
+		add(3, chart.Info, strings.Join(s, " "))
 	}
 	for _, e := range laneIn(fr, c.Start, c.Start+fr.zoom) {
 		e.rank = 3

@@ -84,17 +84,9 @@ func (m *model) shape() shape {
 	return shape{
 		told:    toldRows(&fr),
 		streams: m.streamCount(), compared: m.comparison(t) != nil, open: m.open != 0,
-		strips: m.stripCount(t), passive: m.snap.Load.Passive,
+		strips: len(stripsOf(m.snap, t)), more: len(gpuStrips(m.snap, t)),
+		own: m.ownOnly && m.view == client, passive: m.snap.Load.Passive,
 	}
-}
-
-// stripCount is how many strips view 5 keeps room for: none while this client
-// alone is shown.
-func (m *model) stripCount(t *stats.Target) int {
-	if m.ownOnly && !m.snap.Load.Passive {
-		return 0
-	}
-	return len(stripsOf(m.snap, t))
 }
 
 // draw brings the grid up to date.
@@ -146,6 +138,7 @@ func (m *model) drawOverview(fr *frame) {
 		{dirtyNumbers, m.grid.Area(p.causes), func(a chart.Area) { drawCauses(a, fr) }},
 		{dirtyNumbers, m.grid.Area(p.told), func(a chart.Area) { drawTold(a, fr) }},
 		{dirtyCharts, m.grid.Area(p.strips), func(a chart.Area) { drawStrips(a, fr) }},
+		{dirtyCharts, m.grid.Area(p.served), func(a chart.Area) { drawServed(a, fr) }},
 		{dirtyNumbers, m.grid.Area(p.floor), func(a chart.Area) { drawFloor(a, fr) }},
 		{dirtyNumbers, m.grid.Area(p.recent), func(a chart.Area) { drawRecent(a, fr) }},
 		{dirtyNumbers, m.grid.Area(p.health), func(a chart.Area) { drawHealth(a, fr) }},

@@ -18,28 +18,82 @@ func TestServerGoldens(t *testing.T) {
 		name string
 		s    *stats.Snapshot
 		v    view
-	}{{"server", heard(), client}, {"why", heard(), tail}, {"explained", heard(), overview}, {"passive", onlyLooked(), overview}} {
+	}{{"server", heard(), client}, {"why", heard(), tail}, {"explained", heard(), overview}, {"passive", onlyLooked(), overview}, {"request-why", heard(), requests}} {
 		for _, size := range []struct {
 			name string
 			w, h int
 		}{{"80x24", 80, 24}, {"120x40", 120, 40}, {"200x50", 200, 50}, {"60x15", 60, 15}, {"40x8", 40, 8}} {
-			for _, look := range []struct {
-				name string
-				cfg  Config
-			}{
-				{"dark", Config{Theme: "dark", Glyphs: "block"}}, {"light", Config{Theme: "light", Glyphs: "block"}},
-				{"mono", Config{Theme: "mono", Glyphs: "block"}},
-				{"ascii", Config{Env: vars("NO_COLOR", "1", "LC_ALL", "C", "TERM", "xterm")}},
-			} {
-				if (look.name == "light" || look.name == "mono") && size.w != 80 {
-					continue // colours alone differ: TestThemesShowTheSame
-				}
+			for _, look := range goldenLooks {
 				name := size.name + "-" + look.name + "-" + c.name + ".txt"
 				t.Run(name, func(t *testing.T) {
-					golden(t, name, screenOf(still(c.s, look.cfg), size.w, size.h, c.v)+"\n")
+					m := still(c.s, look.cfg)
+					if c.v == requests {
+						m.openRequest(twice(c.s.Targets[0]))
+					}
+					golden(t, name, screenOf(m, size.w, size.h, c.v)+"\n")
 				})
 			}
 		}
+	}
+}
+
+// twice is a request with two spikes that are judged, and whose gaps are kept.
+func twice(t *stats.Target) uint64 {
+	n := map[uint64]int{}
+	for _, s := range t.Worst {
+		if n[s.Request]++; n[s.Request] == 2 && t.Traces.Find(s.Request) != nil {
+			return s.Request
+		}
+	}
+	return 0
+}
+
+// Colours change nothing of what stands on the screen beside a server.
+func TestThemesShowTheSameServer(t *testing.T) {
+	for _, s := range []*stats.Snapshot{heard(), onlyLooked()} {
+		for _, v := range []view{overview, tail, client} {
+			for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 50}, {60, 15}, {40, 8}} {
+				want := stripSGR(screenOf(still(s, Config{Theme: "dark", Glyphs: "block"}), size[0], size[1], v))
+				for _, theme := range []string{"light", "mono", "contrast"} {
+					if got := stripSGR(screenOf(still(s, Config{Theme: theme, Glyphs: "block"}), size[0], size[1], v)); got != want {
+						t.Errorf("%s, view %d, %v: %s", theme, v, size, firstDifference(want, got))
+					}
+				}
+			}
+		}
+	}
+}
+
+// The pane of the overview, the line where nothing is said, and the age of what
+// is, at every size.
+func TestWhatIsSaidOfTheServer(t *testing.T) {
+	silent := heard()
+	silent.Now += 20e9
+	for _, c := range []struct {
+		name string
+		s    *stats.Snapshot
+		v    view
+		w, h int
+		want []string
+	}{
+		{"overview, wide", heard(), overview, 200, 50, []string{"── server, per 1s · under 1s old ", "run        11 ", "wait        0 ", "kv        65% ", "hits      30% "}},
+		{"nothing", busy(), client, 120, 40, []string{sayNothing}},
+		{"nothing, 80 wide", busy(), client, 80, 24, []string{sayNothing}},
+		{"nothing, 60 wide", busy(), client, 60, 15, []string{sayNone}},
+		{"nothing, 40 wide", busy(), client, 40, 8, []string{sayNone}},
+		{"silent", silent, client, 80, 24, []string{"SILENT for 20s"}},
+		{"silent, 40 wide", silent, client, 40, 8, []string{"SILENT for 20s"}},
+		{"silent, without requests", func() *stats.Snapshot { s := onlyLooked(); s.Now += 20e9; return s }(), overview, 60, 15, []string{"● PASSIVE", "SILENT for 20s", "mean     ttft"}},
+		{"gpus", heard(), client, 200, 50, []string{"MHz0", "1755", "pow0", "640W", "tmp1", "51°C", "mem0", "71GB", "slw0", "slow", "free", "slowed for its power limit", "1104 KB/min", "60 looks/min", "tokens of a step"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := stripSGR(screenOf(still(c.s, Config{Theme: "mono"}), c.w, c.h, c.v))
+			for _, want := range c.want {
+				if !strings.Contains(out, want) {
+					t.Errorf("%q is not in\n%s", want, out)
+				}
+			}
+		})
 	}
 }
 

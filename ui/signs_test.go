@@ -56,7 +56,7 @@ func TestTheHelpNamesEverySign(t *testing.T) {
 	}
 	s := changed()
 	s.Lane = append(s.Lane, stats.LaneEvent{At: s.Now, Kind: stats.LaneShift}, stats.LaneEvent{At: s.Now - 1e9, Kind: stats.LaneClock})
-	for _, snap := range []*stats.Snapshot{busy(), s} {
+	for _, snap := range []*stats.Snapshot{busy(), s, heard(), onlyLooked()} {
 		for _, v := range []view{overview, tail, words, requests, client} {
 			for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 50}} {
 				for _, r := range stripSGR(screenOf(still(snap, Config{Theme: "mono"}), size[0], size[1], v)) {

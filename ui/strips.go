@@ -28,19 +28,22 @@ const (
 	stripCount                  // how much a counter grew
 	stripRatio                  // growth of prefix_hits by that of prefix_queries
 	stripMean                   // mean of what a histogram counted, in ms
+	stripOf                     // a gauge by the largest it can be, in the gauge's unit
+	stripSlow                   // whether a GPU is slowed down
 )
 
-// mostGPUs is how many GPUs get a strip each.
-const mostGPUs = 4
+// loadStrips are how busy a server is.
+var loadStrips = [...]strip{
+	{"running", "", "run", stripGauge},
+	{"waiting", "", "wait", stripGauge},
+	{"kv_used", "", "kv", stripShare},
+	{"preemptions", "", "pre", stripCount},
+}
 
 // stripsOf are the strips that a target's signals can fill, most wanted first.
 func stripsOf(s *stats.Snapshot, t *stats.Target) []strip {
 	var out []strip
-	for _, st := range [...]strip{
-		{"running", "", "run", stripGauge},
-		{"waiting", "", "wait", stripGauge},
-		{"kv_used", "", "kv", stripShare},
-		{"preemptions", "", "pre", stripCount},
+	for _, st := range append(loadStrips[:len(loadStrips):len(loadStrips)], []strip{
 		{"queue_count", "", "queue", stripMean},
 		{"ttft_count", "", "ttft", stripMean},
 		{"itl_count", "", "itl", stripMean},
@@ -48,36 +51,15 @@ func stripsOf(s *stats.Snapshot, t *stats.Target) []strip {
 		{"gen_tokens", "", "tok/s", stripCount},
 		{"prefill_tokens", "", "in/s", stripCount},
 		{"prefilling", "", "fill", stripGauge},
-	} {
+	}...) {
 		if _, ok := t.Server.Value(st.name); ok {
 			out = append(out, st)
 		}
 	}
-	gpus := 0
-	for _, from := range [...]*stats.Server{t.Server, s.Machine} {
-		if from == nil {
-			continue
-		}
-		for i := range from.Values {
-			if v := &from.Values[i]; v.Name == "gpu.util" && gpus < mostGPUs {
-				out = append(out, strip{v.Name, v.Of, "gpu" + cut(label(v.Of), 2), stripShare})
-				gpus++
-			}
-		}
+	for _, g := range gpusOf(s, t) {
+		out = append(out, strip{"gpu.util", g, "gpu" + gpuName(g), stripShare})
 	}
 	return out
-}
-
-// source is where a strip's figure comes from.
-func (st *strip) source(fr *frame) *stats.Server {
-	if st.name == "gpu.util" {
-		if fr.s.Machine != nil {
-			if _, ok := fr.s.Machine.Value(st.name); ok {
-				return fr.s.Machine
-			}
-		}
-	}
-	return fr.t.Server
 }
 
 // bar is what one column of a strip shows.
@@ -89,7 +71,7 @@ type bar struct {
 
 // bars are the columns of a strip, oldest first.
 func (st *strip) bars(fr *frame, n int) []bar {
-	from := st.source(fr)
+	from := st.source(fr.s, fr.t)
 	get := func(name string) []stats.StripCell { return from.Strip(name, st.of, fr.end, fr.zoom, n) }
 	out := make([]bar, max(n, 0))
 	switch st.kind {
@@ -119,6 +101,14 @@ func (st *strip) bars(fr *frame, n int) []bar {
 				out[i] = bar{v: c.Max, has: true}
 			case c.Start-heldAt <= holdFor && c.Start <= fr.s.Now:
 				out[i] = held
+			}
+		}
+	}
+	if st.kind == stripSlow {
+		for i := range out {
+			slow := out[i].has && stats.SlowedFor(out[i].v) != ""
+			if out[i].v = 0; slow {
+				out[i].v = 1
 			}
 		}
 	}
@@ -158,6 +148,8 @@ func (st *strip) role(v float64) chart.Role {
 		}
 	case "preemptions":
 		return chart.BarBad
+	case "gpu.throttle":
+		return chart.BarWarn
 	}
 	return chart.Speed
 }
@@ -180,6 +172,13 @@ func (st *strip) text(v float64) string {
 		if st.name == "preemptions" {
 			return "+" + format.Count(uint64(min(v, 1e15)))
 		}
+	case stripSlow:
+		if v > 0 {
+			return "slow"
+		}
+		return "free"
+	case stripOf:
+		return st.gpuText(v)
 	}
 	return format.Count(uint64(min(v+0.5, 1e15)))
 }
@@ -187,11 +186,15 @@ func (st *strip) text(v float64) string {
 // drawStrips draws the strips of the shown target, each from 0 to its largest
 // value on screen, or to 100 %.
 func drawStrips(a chart.Area, fr *frame) {
-	list := stripsOf(fr.s, fr.t)
-	heading(a, "server, per "+per(fr.zoom), "now, and ≤ the most on screen")
+	if a.H() == 1 {
+		drawNothingSaid(a, fr)
+		return
+	}
+	list := append(stripsOf(fr.s, fr.t), gpuStrips(fr.s, fr.t)...)
+	drawHeardHeading(a, fr)
 	b := below(a)
 	if len(list) == 0 {
-		b.Text(0, 0, cut(nothingSaid(fr), b.W()), chart.Dim)
+		b.Text(0, 0, fitWords(nothingSaid(fr), b.W()), chart.Dim)
 		return
 	}
 	n := min(len(list), b.H())
@@ -233,9 +236,29 @@ func (st *strip) draw(a chart.Area, fr *frame) {
 		a.Right(a.W()-1, y, format.None, chart.Dim)
 		return
 	}
+	st.plot(in, fr, cols, top)
+	role := chart.Strong
+	if st.late(fr, len(cols)-1-newest) {
+		role = chart.Dim // nothing newer was heard
+	}
+	v := a.Sub(a.W()-stripValue, y, stripValue, 1)
+	v.Right(6, 0, st.text(cols[newest].v), role)
+	if st.kind != stripSlow {
+		v.Text(8, 0, cut("≤"+st.text(top), stripValue-8), chart.Dim)
+	}
+}
+
+// late tells whether the newest value is so many columns back that it is old.
+func (st *strip) late(fr *frame, columns int) bool { return columns > int(holdFor/fr.zoom) }
+
+// plot draws the columns from 0 to the largest, or to the most there can be.
+func (st *strip) plot(a chart.Area, fr *frame, cols []bar, top float64) {
 	scale := top
 	if st.kind == stripShare || st.kind == stripRatio {
 		scale = max(1, top)
+	}
+	if most := st.most(fr); most > 0 {
+		scale = max(most, top)
 	}
 	drawn := make([]chart.Bar1, len(cols))
 	for i, c := range cols {
@@ -248,14 +271,7 @@ func (st *strip) draw(a chart.Area, fr *frame) {
 		}
 		drawn[i] = chart.Bar1{Height: c.v / scale, Role: role}
 	}
-	chart.Bars(in, drawn, fr.glyphs)
-	role := chart.Strong
-	if len(cols)-1-newest > int(holdFor/fr.zoom) {
-		role = chart.Dim // nothing newer was heard
-	}
-	v := a.Sub(a.W()-stripValue, y, stripValue, 1)
-	v.Right(6, 0, st.text(cols[newest].v), role)
-	v.Text(8, 0, cut("≤"+st.text(top), stripValue-8), chart.Dim)
+	chart.Bars(a, drawn, fr.glyphs)
 }
 
 // nothingSaid says why there are no strips.
@@ -263,20 +279,26 @@ func nothingSaid(fr *frame) string {
 	if t := fr.t.Server; t != nil {
 		for i := range t.Sources {
 			if d := t.Sources[i].Detail; d != "" {
-				return t.Sources[i].Name + ": " + labelURL(d)
+				return label(t.Sources[i].Name) + ": " + labelURL(d)
 			}
 		}
 	}
 	if fr.t.Info.State == event.StateConnecting {
 		return "not asked yet"
 	}
-	return "this server says nothing of itself; --server-metrics URL names its page"
+	return sayNothing
 }
 
-// stripsAt is what the strips show in the column under the cursor: "run 14".
+// readStrips is how many strips the read-out of the cursor names.
+const readStrips = 5
+
+// stripsAt is what the first strips show in the column under the cursor: "run 14".
 func stripsAt(fr *frame, x int) []string {
 	var out []string
 	for _, st := range stripsOf(fr.s, fr.t) {
+		if len(out) == readStrips {
+			break
+		}
 		if cols := st.bars(fr, len(fr.cols)); x >= 0 && x < len(cols) && cols[x].has {
 			out = append(out, st.label+" "+st.text(cols[x].v))
 		}

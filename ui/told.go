@@ -3,7 +3,6 @@ package ui
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"teapot/stats"
 	"teapot/ui/chart"
@@ -20,9 +19,9 @@ type toldLine struct {
 // how old they are and what asking costs, what the GPUs do, and what is missing.
 func drawTold(a chart.Area, fr *frame) {
 	sv := fr.t.Server
-	legend := "5: this client"
+	legend := "5 again: this client"
 	if fr.s.Load.Passive {
-		legend = ""
+		legend = "≈ between the edges of its buckets"
 	}
 	heading(a, "the server's own figures, ms", legend)
 	y := 1
@@ -142,7 +141,7 @@ func drawOwnFigures(a chart.Area, fr *frame, y int) int {
 	if !passive {
 		heads = append(heads, "our p50", "p99")
 	}
-	at := func(i int) int { return toldName - 1 + [...]int{7, 13, 20, 27, 34, 41}[i] }
+	at := func(i int) int { return toldName - 1 + [...]int{7, 13, 20, 27, 35, 42}[i] }
 	for i, h := range heads {
 		a.Right(at(i), y, h, chart.Dim)
 	}
@@ -191,7 +190,7 @@ func toldLines(fr *frame) []toldLine {
 			out = append(out, toldLine{"restarts", strconv.Itoa(sv.Restarts) + ", the last at " + fr.clock(sv.RestartAt), chart.Warn})
 		}
 		if len(sv.Missing) > 0 {
-			out = append(out, toldLine{"not told", strings.Join(sv.Missing, dot), chart.Dim})
+			out = append(out, toldLine{"not told", strings.Join(missingWords(sv.Missing), dot), chart.Dim})
 		}
 	}
 	return out
@@ -202,20 +201,16 @@ const staleLooks = 3
 
 // sourceLine says how old a source's newest answer is, and what asking costs.
 func sourceLine(fr *frame, src *stats.ServerSource) toldLine {
-	age := max(fr.s.Now-src.At, 0)
 	l := toldLine{name: cut(label(src.Name), toldName-1), role: chart.Plain}
 	if src.Detail != "" && src.Every == 0 { // it never answered twice: it is not there
 		l.text, l.role = labelURL(src.Detail), chart.Dim
 		return l
 	}
-	parts := []string{format.Dur(age/1e8*1e8) + " old"}
-	if age < 1e9 {
-		parts[0] = "under 1s old"
-	}
-	if age > max(staleLooks*src.Every, int64(staleLooks*time.Second)) {
+	text, stale := heardAgo(fr, src)
+	if stale {
 		l.role = chart.Warn
-		parts[0] = "SILENT for " + format.Dur(age/1e9*1e9)
 	}
+	parts := []string{text}
 	if src.Detail != "" {
 		parts = append(parts, labelURL(src.Detail))
 	}
@@ -226,6 +221,21 @@ func sourceLine(fr *frame, src *stats.ServerSource) toldLine {
 	}
 	l.text = strings.Join(parts, dot)
 	return l
+}
+
+// missingWords say in words what a page lacks.
+func missingWords(names []string) []string {
+	words := map[string]string{
+		"running": "requests running", "waiting": "requests waiting", "kv_used": "KV cache in use", "prefill_tokens": "prompt tokens as they are read",
+		"step_tokens": "tokens of a step", "gen_tokens": "tokens generated", "prefix_hits": "prefix cache", "queue": "time in the queue",
+	}
+	out := make([]string, len(names))
+	for i, n := range names {
+		if out[i] = words[n]; out[i] == "" {
+			out[i] = label(n)
+		}
+	}
+	return out
 }
 
 // gpuLines are a line for each GPU.
@@ -245,14 +255,7 @@ func gpuLines(sv *stats.Server) []toldLine {
 func gpuLine(sv *stats.Server, of string) toldLine {
 	l := toldLine{name: cut("gpu "+label(of), toldName-1), role: chart.Plain}
 	var parts []string
-	get := func(name string) (float64, bool) {
-		for i := range sv.Values {
-			if v := &sv.Values[i]; v.Name == name && v.Of == of {
-				return v.Value, true
-			}
-		}
-		return 0, false
-	}
+	get := func(name string) (float64, bool) { return valueOf(sv, name, of) }
 	number := func(v float64, digits int) string { return strconv.FormatFloat(v, 'f', digits, 64) }
 	if mask, ok := get("gpu.throttle"); ok {
 		if why := stats.SlowedFor(mask); why != "" {

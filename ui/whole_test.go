@@ -29,7 +29,7 @@ func TestNoNumberIsHalved(t *testing.T) {
 		"spike":    func(a chart.Area) { drawParts(a, spikeLine(fr, worst, "12/345"), -1) },
 		"chosen":   func(a chart.Area) { drawChosen(a, fr) },
 		"facts":    func(a chart.Area) { drawParts(a, requestFacts(fr, &trace.Request, trace), -1) },
-		"gap":      func(a chart.Area) { a.Text(0, 0, fitWords(worstLines(fr, trace)[0], a.W()), chart.Plain) },
+		"gap":      func(a chart.Area) { a.Text(0, 0, fitWords(worstLines(fr, trace, 100)[0], a.W()), chart.Plain) },
 		"compared": func(a chart.Area) { drawTitle(a, m.frameFor()) },
 		"request": func(a chart.Area) {
 			drawRequest(a, &stats.Request{ID: 7, Sent: 61e9, TTFT: 123e6, TPOT: 14.5e6, E2E: 4321e6, MaxGap: 987e6, N: 256, Stalls: 12}, requestColumns(fr, a.W()-nameColumn-endColumn), true)

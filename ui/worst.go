@@ -131,6 +131,9 @@ func drawWorstLine(a chart.Area, fr *frame) {
 		if at := fr.clock(s.At); at != "" && i == 0 && a.W()-x >= 70 {
 			text += " " + at
 		}
+		if why := whyWord(s); why != "" && !s.Merged && !s.Transport {
+			text += " " + why
+		}
 		if i > 0 {
 			text = " │ " + text
 		}
