@@ -65,21 +65,22 @@ func signOf(s *stats.Spike) (rune, chart.Role) {
 	return 0, chart.Dim
 }
 
-// drawSpikeSigns puts the cause of the worst spike of each column beneath it.
-// Events of the lane are drawn over them.
+// drawSpikeSigns puts the cause of the worst spike of each column beneath it,
+// where no event stands but a stall of this host: the verdict has weighed that.
 func drawSpikeSigns(a chart.Area, fr *frame) {
 	if fr.span.N <= 0 {
 		return
 	}
 	last := fr.end + 1
 	list := spikesIn(fr.t, last-int64(fr.span.N)*fr.zoom, last)
-	for i := len(list) - 1; i >= 0; i-- { // the worst last
+	for i := range list { // the worst first
 		x, ok := fr.span.Column(list[i].At)
-		if !ok {
+		if x += a.W() - fr.span.N; !ok {
 			continue
 		}
-		if r, role := signOf(&list[i]); r != 0 {
-			a.Set(a.W()-fr.span.N+x, 0, r, role)
+		r, role := signOf(&list[i])
+		if had := a.Cell(x, 0).Rune; r != 0 && (had <= ' ' || had == '▼' && r != '?') {
+			a.Set(x, 0, r, role)
 		}
 	}
 }

@@ -69,10 +69,10 @@ func TestSignOfAVerdict(t *testing.T) {
 }
 
 // Of the spikes of one column the worst one's cause stands beneath it, and what
-// happened there stands over that.
+// happened there stands over that, but for a stall of this host.
 func TestCausesStandBeneathTheirSpikes(t *testing.T) {
 	s := busy()
-	s.Lane = []stats.LaneEvent{{At: 95e9, Kind: stats.LaneHostStall}}
+	s.Lane = []stats.LaneEvent{{At: 93e9, Kind: stats.LaneHostStall}, {At: 95e9, Kind: stats.LaneHostStall}, {At: 96e9, Kind: stats.LaneClock}}
 	why := func(c stats.Cause) *stats.Why {
 		return &stats.Why{Verdict: stats.Likely, Cause: c, Evidence: []string{"seen"}}
 	}
@@ -82,6 +82,7 @@ func TestCausesStandBeneathTheirSpikes(t *testing.T) {
 		{At: 90.2e9, Length: 500e6, Request: 2, Token: 4, Why: why(stats.CausePrefill)},
 		{At: 90.3e9, Length: 400e6, Request: 3, Token: 4, Why: why(stats.CauseThrottle)},
 		{At: 95.3e9, Length: 400e6, Request: 3, Token: 9, Why: why(stats.CauseThrottle)},
+		{At: 96.3e9, Length: 400e6, Request: 3, Token: 10, Why: why(stats.CauseThrottle)},
 		{At: 97.3e9, Length: 400e6, Request: 3, Token: 12, Why: why(stats.CauseEngine)},
 	}
 	lane := ""
@@ -90,7 +91,7 @@ func TestCausesStandBeneathTheirSpikes(t *testing.T) {
 			lane = l
 		}
 	}
-	if !strings.HasSuffix(strings.TrimRight(lane, " "), "f    ▼ h") {
+	if !strings.HasSuffix(strings.TrimRight(lane, " "), "f  ▼ tch") {
 		t.Errorf("the lane is %q", lane)
 	}
 }

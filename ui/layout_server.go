@@ -47,9 +47,7 @@ func (p *plan) layServer(w, h, strips, gpus int) {
 			more := s.left - want
 			gap += s.take(min(more, 8))
 			stripRows += s.take(min(s.left-want, gpus))
-			if all := strips + gpus; s.left-want >= all {
-				stripRows += s.take(all)
-			}
+			stripRows += s.take(min(s.left-want, strips+gpus))
 		}
 	}
 	p.plotW = left - chartGutter - stripValue

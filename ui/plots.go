@@ -110,8 +110,8 @@ func drawLane(a chart.Area, fr *frame) {
 	a.Right(chartGutter-1, 0, "event", chart.Head)
 	a.Set(chartGutter-1, 0, '┤', chart.Rule)
 	in := a.Sub(chartGutter, 0, a.W()-chartGutter, 1)
-	drawSpikeSigns(in, fr)
 	chart.Lane(in, fr.s.Lane, fr.span, fr.t.Info.ID)
+	drawSpikeSigns(in, fr)
 }
 
 // drawAxis draws the time axis.

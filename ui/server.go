@@ -35,6 +35,21 @@ func drawNothingSaid(a chart.Area, fr *frame) {
 	a.Text(name, 0, fitWords(text, a.W()-name), chart.Dim)
 }
 
+// nothingSaid says why there are no strips.
+func nothingSaid(fr *frame) string {
+	if t := fr.t.Server; t != nil {
+		for i := range t.Sources {
+			if d := t.Sources[i].Detail; d != "" {
+				return label(t.Sources[i].Name) + ": " + labelURL(d)
+			}
+		}
+	}
+	if fr.t.Info.State == event.StateConnecting {
+		return "not asked yet"
+	}
+	return sayNothing
+}
+
 // heardAgo is how old the newest answer of a source is, and whether it is old: then
 // what is drawn from it is of the past.
 func heardAgo(fr *frame, src *stats.ServerSource) (text string, stale bool) {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"teapot/probe/event"
 	"teapot/stats"
 	"teapot/ui/chart"
 	"teapot/ui/format"
@@ -272,21 +271,6 @@ func (st *strip) plot(a chart.Area, fr *frame, cols []bar, top float64) {
 		drawn[i] = chart.Bar1{Height: c.v / scale, Role: role}
 	}
 	chart.Bars(a, drawn, fr.glyphs)
-}
-
-// nothingSaid says why there are no strips.
-func nothingSaid(fr *frame) string {
-	if t := fr.t.Server; t != nil {
-		for i := range t.Sources {
-			if d := t.Sources[i].Detail; d != "" {
-				return label(t.Sources[i].Name) + ": " + labelURL(d)
-			}
-		}
-	}
-	if fr.t.Info.State == event.StateConnecting {
-		return "not asked yet"
-	}
-	return sayNothing
 }
 
 // readStrips is how many strips the read-out of the cursor names.

@@ -19,7 +19,7 @@ type toldLine struct {
 // how old they are and what asking costs, what the GPUs do, and what is missing.
 func drawTold(a chart.Area, fr *frame) {
 	sv := fr.t.Server
-	legend := "5 again: this client"
+	legend := "5: client alone"
 	if fr.s.Load.Passive {
 		legend = "≈ between the edges of its buckets"
 	}
