@@ -116,7 +116,7 @@ func ownFigures(fr *frame) []ownFigure {
 	return out
 }
 
-// drawOwnFigures draws the table, or with less than six rows of room its means
+// drawOwnFigures draws the table, or without room for it and a line more its means
 // in one line, and returns the row after it.
 func drawOwnFigures(a chart.Area, fr *frame, y int) int {
 	list := ownFigures(fr)
@@ -124,7 +124,7 @@ func drawOwnFigures(a chart.Area, fr *frame, y int) int {
 		return y
 	}
 	passive := fr.s.Load.Passive
-	if a.H()-y < len(list)+3 {
+	if a.H()-y < len(list)+2 {
 		parts := make([]string, 0, len(list)+1)
 		for _, o := range list {
 			text := o.name + " " + ms(o.own.MinuteMean)
