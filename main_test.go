@@ -23,7 +23,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 
@@ -36,7 +35,10 @@ import (
 const asProgram = "BEHAVE_AS_TEAPOT"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
+	if how := os.Getenv(asProgram); how != "" {
+		if faulty := faults[how]; faulty != nil {
+			os.Exit(faulty())
+		}
 		main()
 	}
 	os.Setenv(asProgram, "1")
@@ -529,6 +531,7 @@ type screenRun struct {
 	tty    *os.File
 	record string
 	truth  string
+	raw    syncBuffer // what the terminal got, where somebody keeps it
 }
 
 func startScreen(t *testing.T) *screenRun {
@@ -588,9 +591,8 @@ func (s *screenRun) quit(t *testing.T) {
 // shown is a terminal with the real program in it, as a person sees it.
 type shown struct {
 	*screenRun
-	mu  sync.Mutex
-	vt  *vt.Emulator
-	raw bytes.Buffer
+	mu sync.Mutex
+	vt *vt.Emulator
 }
 
 func show(t *testing.T, args ...string) *shown {
@@ -610,7 +612,7 @@ func show(t *testing.T, args ...string) *shown {
 		for {
 			n, err := s.tty.Read(buf)
 			s.mu.Lock()
-			s.raw.Write(buf[:n])
+			_, _ = s.raw.Write(buf[:n])
 			_, _ = s.vt.Write(buf[:n])
 			s.mu.Unlock()
 			if err != nil {
@@ -923,110 +925,6 @@ func TestSelfTest(t *testing.T) {
 	stdout, _, code = run(t, "selftest", "-d", "200ms")
 	if code != 0 || !strings.Contains(stdout, "Believe a gap percentile on this machine from about") {
 		t.Errorf("code %d: %s", code, stdout)
-	}
-}
-
-// However a session ends, the terminal is as it was, the exit code says how,
-// and the report that was asked for is on disk. (Panics, and a stop and a return
-// in a shell with jobs, are tried in ui, where they can be provoked.)
-func TestEveryEndOfASession(t *testing.T) {
-	signal := func(sig syscall.Signal) func(*testing.T, *screenRun) {
-		return func(t *testing.T, s *screenRun) {
-			if err := s.cmd.Process.Signal(sig); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	keys := func(k string) func(*testing.T, *screenRun) {
-		return func(t *testing.T, s *screenRun) {
-			if _, err := s.tty.WriteString(k); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	for _, c := range []struct {
-		name   string
-		end    func(*testing.T, *screenRun)
-		code   int
-		unread bool // nobody reads the terminal
-		gone   bool // there is no terminal left to be whole
-	}{
-		{"q", keys("q"), 0, false, false},
-		{"ctrl+c", keys("\x03"), 0, false, false},
-		{"ctrl+c twice", keys("\x03\x03"), 0, false, false},
-		{"INT", signal(syscall.SIGINT), 130, false, false},
-		{"TERM", signal(syscall.SIGTERM), 143, false, false},
-		{"HUP", signal(syscall.SIGHUP), 129, false, false},
-		{"QUIT", signal(syscall.SIGQUIT), 131, false, false},
-		{"the terminal is closed", func(_ *testing.T, s *screenRun) { s.tty.Close() }, 129, false, true},
-		{"the terminal is not read", keys("qq"), 0, true, false},
-		{"ctrl+z where nobody could bring it back, then q", keys("\x1aq"), 0, false, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			file := filepath.Join(t.TempDir(), "report.json")
-			master, slave, err := pty.Open()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer slave.Close()
-			if err := pty.Setsize(master, &pty.Winsize{Rows: 40, Cols: 120}); err != nil {
-				t.Fatal(err)
-			}
-			before, err := term.GetState(slave.Fd())
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := &screenRun{cmd: teapot("demo:smooth", "-o", file), tty: master}
-			s.cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8")
-			s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
-			s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
-			if err := s.cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			var raw syncBuffer
-			go func() {
-				if !c.unread {
-					_, _ = io.Copy(&raw, master)
-				}
-			}()
-			done := make(chan error, 1)
-			go func() { done <- s.cmd.Wait() }()
-			t.Cleanup(func() { _ = s.cmd.Process.Kill(); master.Close() })
-			for deadline := time.Now().Add(60 * time.Second); !c.unread && !strings.Contains(raw.String(), "LIVE"); time.Sleep(20 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatalf("it never went live: %q", raw.String())
-				}
-			}
-			if c.unread {
-				time.Sleep(3 * time.Second) // its frames fill the terminal meanwhile
-			}
-			c.end(t, s)
-			select {
-			case <-done:
-			case <-time.After(60 * time.Second):
-				t.Fatal("it does not end")
-			}
-			if code := s.cmd.ProcessState.ExitCode(); code != c.code && !(c.gone && code == 0) {
-				t.Errorf("exit code %d, want %d", code, c.code)
-			}
-			b, err := os.ReadFile(file)
-			var report struct {
-				Version  int   `json:"version"`
-				Targets  []any `json:"targets"`
-				Complete bool  `json:"complete"`
-			}
-			if err != nil || json.Unmarshal(b, &report) != nil || report.Version != 1 || report.Complete {
-				t.Errorf("the report: %v, %.200s", err, b)
-			}
-			if c.gone {
-				return
-			}
-			after, err := term.GetState(slave.Fd())
-			if err != nil || *after != *before {
-				t.Errorf("the terminal's settings differ (%v)", err)
-			}
-		})
 	}
 }
 

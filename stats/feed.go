@@ -50,12 +50,17 @@ func (f *Feed) Run() error {
 		if ev == nil {
 			continue
 		}
-		f.mu.Lock()
-		f.agg.Add(ev)
-		if now := f.now(); now.Sub(f.last) >= f.every {
-			f.publish(now)
-		}
-		f.mu.Unlock()
+		f.add(ev)
+	}
+}
+
+// add takes one event. Should that fault, others can go on with what is there.
+func (f *Feed) add(ev event.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.agg.Add(ev)
+	if now := f.now(); now.Sub(f.last) >= f.every {
+		f.publish(now)
 	}
 }
 

@@ -21,7 +21,12 @@ func (m *model) nextScene() tea.Cmd {
 		return nil
 	}
 	next := m.cfg.Scene
-	return func() tea.Msg {
+	return func() (msg tea.Msg) {
+		defer func() {
+			if v := recover(); v != nil {
+				msg = sceneMsg{err: fmt.Errorf("internal fault: %v", v)}
+			}
+		}()
 		s, err := next()
 		return sceneMsg{s, err}
 	}

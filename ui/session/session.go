@@ -63,7 +63,8 @@ type Session struct {
 	log    *plain.Log // nil: none
 	source Source
 	feed   *stats.Feed
-	failed chan error // the first fault of the goroutine that feeds
+	failed chan error    // the first fault of the goroutine that feeds
+	over   chan struct{} // closed when that goroutine has ended
 }
 
 // New prepares a session and opens its log, if there is to be one: a file, or
@@ -97,16 +98,17 @@ func Screen(f *os.File) bool {
 // Start feeds the statistics from a source, on a goroutine of its own.
 func (s *Session) Start(from Source) {
 	s.source = from
-	s.failed = make(chan error, 1)
+	s.failed, s.over = make(chan error, 1), make(chan struct{})
 	next := from.Next
 	if s.log != nil {
 		next = s.log.Follow(next)
 	}
 	s.feed = stats.NewFeed(s.o.Stats(), next, snapshotEvery)
 	go func() {
+		defer close(s.over)
 		defer func() {
 			if p := recover(); p != nil {
-				s.failed <- fmt.Errorf("internal fault: %v", p)
+				s.failed <- fmt.Errorf("internal fault: %s", options.Line(fmt.Errorf("%v", p)))
 			}
 		}()
 		_ = s.feed.Run() // a source that failed has said so in its last event
@@ -127,8 +129,7 @@ func (s *Session) Close() {
 func (s *Session) end() {
 	s.source.Stop()
 	select {
-	case <-s.feed.Done():
-	case <-s.failed:
+	case <-s.over:
 	case <-time.After(endLimit):
 	}
 	if s.source.Damage != nil {
@@ -148,13 +149,32 @@ func (s *Session) Measure() (int, error) {
 		}()
 	}
 	select {
-	case <-s.feed.Done():
+	case <-s.over:
 	case <-ctx.Done():
-	case err := <-s.failed:
-		return exitFailure, err
 	}
 	s.end()
-	return s.finish(sig(), false)
+	return s.settle(sig(), false, s.fault())
+}
+
+// fault is what went wrong in the goroutine that feeds, nil for nothing. It is
+// told once.
+func (s *Session) fault() error {
+	select {
+	case err := <-s.failed:
+		return err
+	default:
+		return nil
+	}
+}
+
+// settle ends a session: after a fault with the report of what there is, and the
+// fault.
+func (s *Session) settle(sig int, screen bool, fault error) (int, error) {
+	if fault == nil {
+		return s.finish(sig, screen)
+	}
+	_, err := s.finish(0, screen)
+	return exitFailure, errors.Join(fault, err)
 }
 
 // Show runs the screen, or its plain form, and everything that follows it. The
@@ -181,11 +201,7 @@ func (s *Session) Show() (int, error) {
 		}
 		fmt.Print(table)
 	}
-	if err != nil {
-		_, reportErr := s.finish(0, true)
-		return exitFailure, errors.Join(err, reportErr)
-	}
-	return s.finish(plain.Number(out.Signal), true)
+	return s.settle(plain.Number(out.Signal), true, err)
 }
 
 // lines writes a line a second, and the report at the end.
@@ -202,7 +218,7 @@ func (s *Session) lines() (int, error) {
 	if err != nil {
 		return 0, errors.Join(err, s.recorded())
 	}
-	return s.finish(sig(), false)
+	return s.settle(sig(), false, s.fault())
 }
 
 // finish writes the report that was asked for and settles the exit code.
