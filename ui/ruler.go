@@ -92,14 +92,15 @@ func drawSmoothLine(a chart.Area, fr *frame) {
 	f := fr.f
 	parts := []part{
 		{text: "stalls " + format.Rate(f.Stalls.PerKTok) + "/1k tok", role: chart.Strong, rank: 0},
-		{text: "readers wait " + format.Percent(f.Smooth.Stalled5) + " at 5/s, " + format.Percent(f.Smooth.Stalled10) + " at 10/s", role: chart.Strong, rank: 0},
-		{text: fluidity(f), role: chart.Strong, rank: 1},
-		{text: longestStall(f), role: chart.Plain, rank: 2},
+		{text: "readers wait " + format.Percent(f.Smooth.Stalled5) + " at 5/s", role: chart.Strong, rank: 1},
+		{text: format.Percent(f.Smooth.Stalled10) + " at 10/s", role: chart.Strong, rank: 2},
+		{text: fluidity(f), role: chart.Strong, rank: 3},
+		{text: longestStall(f), role: chart.Plain, rank: 4},
 		{text: "gap p50 " + format.Quantile(f.Gap.Q[stats.P50], format.MS) + " p99 " + format.Quantile(f.Gap.Q[stats.P99], format.MS) +
-			" max " + format.Max(&f.Gap, format.MS) + " ms", role: chart.Plain, rank: 3},
+			" max " + format.Max(&f.Gap, format.MS) + " ms", role: chart.Plain, rank: 5},
 	}
 	if f.Gap.N > 1 {
-		parts = append(parts, part{text: "cv " + format.Rate(f.Smooth.CV), role: chart.Plain, rank: 4})
+		parts = append(parts, part{text: "cv " + format.Rate(f.Smooth.CV), role: chart.Plain, rank: 6})
 	}
 	drawParts(a, parts, -1)
 }

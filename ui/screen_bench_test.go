@@ -34,25 +34,34 @@ func scenes(streams int) []*stats.Snapshot {
 	return out
 }
 
+// budgets are the most bytes a second to the terminal at 120x40, in KB/s, and
+// coreBudget the most of a core for drawing.
+var budgets = map[string]float64{"local": 40, "ssh": 12, "low": 1.5}
+
+const coreBudget = 0.05
+
 // BenchmarkScreen is what the screen costs while streams of 200 tok/s run: the
 // bytes and frames a second of its own time, the CPU of a second of it, and the
-// allocations of a frame. Budgets: 40 KB/s local and 12 KB/s over SSH at 120x40,
-// and a twentieth of a core.
+// allocations of a frame, beside the share of the budgets that it uses up. The
+// bytes' budgets are those of 120x40; a larger screen may take more.
 func BenchmarkScreen(b *testing.B) {
 	ssh := vars("TERM", "xterm-256color", "COLORTERM", "truecolor", "LANG", "C.UTF-8", "SSH_TTY", "/dev/pts/1")
 	for _, streams := range []int{1, 4, 64} {
 		snaps := scenes(streams)
 		for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 50}} {
-			for name, cfg := range map[string]Config{"local": {}, "ssh": {Env: ssh}} {
-				b.Run(fmt.Sprintf("%s/%s/%d-streams", sizeName(size), name, streams), func(b *testing.B) {
-					benchScreen(b, snaps, cfg, size)
+			for _, link := range []struct {
+				name string
+				cfg  Config
+			}{{"local", Config{}}, {"ssh", Config{Env: ssh}}, {"low", Config{Env: ssh, LowBandwidth: true}}} {
+				b.Run(fmt.Sprintf("%s/%s/%d-streams", sizeName(size), link.name, streams), func(b *testing.B) {
+					benchScreen(b, snaps, link.cfg, size, budgets[link.name])
 				})
 			}
 		}
 	}
 }
 
-func benchScreen(b *testing.B, snaps []*stats.Snapshot, cfg Config, size [2]int) {
+func benchScreen(b *testing.B, snaps []*stats.Snapshot, cfg Config, size [2]int, budget float64) {
 	clk := newClock()
 	start := clk.at
 	m := &shows{model: still(snaps[0], cfg)}
@@ -71,9 +80,13 @@ func benchScreen(b *testing.B, snaps []*stats.Snapshot, cfg Config, size [2]int)
 		}
 	}
 	played := clk.at.Sub(start).Seconds()
-	b.ReportMetric(float64(line.bytes)/played/1e3, "KB/s")
+	kb := float64(line.bytes) / played / 1e3
+	b.ReportMetric(kb, "KB/s")
+	b.ReportMetric(100*kb/budget, "%bytes-budget")
 	b.ReportMetric(float64(frames)/played, "frames/s")
-	b.ReportMetric(100*b.Elapsed().Seconds()/played, "%core")
+	core := b.Elapsed().Seconds() / played
+	b.ReportMetric(100*core, "%core")
+	b.ReportMetric(100*core/coreBudget, "%core-budget")
 }
 
 // However many tokens come, the model is told of frames and of nothing else.

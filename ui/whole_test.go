@@ -30,6 +30,10 @@ func TestNoNumberIsHalved(t *testing.T) {
 		"chosen":   func(a chart.Area) { drawChosen(a, fr) },
 		"facts":    func(a chart.Area) { drawParts(a, requestFacts(fr, &trace.Request, trace), -1) },
 		"gap":      func(a chart.Area) { a.Text(0, 0, fitWords(worstLines(fr, trace, 100)[0], a.W()), chart.Plain) },
+		"smooth":   func(a chart.Area) { drawSmoothLine(a, fr) },
+		"levels":   func(a chart.Area) { drawSLO(a, fr) },
+		"worst":    func(a chart.Area) { drawWorstLine(a, fr) },
+		"one line": func(a chart.Area) { drawOneLine(a, fr) },
 		"compared": func(a chart.Area) { drawTitle(a, m.frameFor()) },
 		"request": func(a chart.Area) {
 			drawRequest(a, &stats.Request{ID: 7, Sent: 61e9, TTFT: 123e6, TPOT: 14.5e6, E2E: 4321e6, MaxGap: 987e6, N: 256, Stalls: 12}, requestColumns(fr, a.W()-nameColumn-endColumn), true)
