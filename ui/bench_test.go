@@ -91,20 +91,20 @@ func TestBytesToTheTerminal(t *testing.T) {
 		limit float64
 		secs  int
 	}{
-		{"local, overview", Config{}, 120, 40, overview, 40e3, 12},
-		{"local, tail", Config{}, 120, 40, tail, 40e3, 12},
-		{"local, words", Config{}, 120, 40, words, 40e3, 12},
-		{"local, requests", Config{}, 120, 40, requests, 40e3, 12},
-		{"ssh, overview", Config{Env: ssh}, 120, 40, overview, 12e3, 12},
-		{"ssh, tail", Config{Env: ssh}, 120, 40, tail, 12e3, 12},
-		{"ssh, requests", Config{Env: ssh}, 120, 40, requests, 12e3, 12},
-		{"ssh, words", Config{Env: ssh}, 120, 40, words, 12e3, 12},
+		{"local, overview", Config{}, 120, 40, overview, 40e3, 6},
+		{"local, tail", Config{}, 120, 40, tail, 40e3, 6},
+		{"local, words", Config{}, 120, 40, words, 40e3, 6},
+		{"local, requests", Config{}, 120, 40, requests, 40e3, 6},
+		{"ssh, overview", Config{Env: ssh}, 120, 40, overview, 12e3, 6},
+		{"ssh, tail", Config{Env: ssh}, 120, 40, tail, 12e3, 6},
+		{"ssh, requests", Config{Env: ssh}, 120, 40, requests, 12e3, 6},
+		{"ssh, words", Config{Env: ssh}, 120, 40, words, 12e3, 6},
 		{"ssh, 64 streams", Config{Env: ssh}, 120, 40, overview, 12e3, 4},
-		{"ssh, client", Config{Env: ssh}, 120, 40, client, 12e3, 12},
-		{"ssh, 80x24", Config{Env: ssh}, 80, 24, overview, 6e3, 12},
-		{"low bandwidth, overview", Config{LowBandwidth: true}, 120, 40, overview, 1500, 60},
-		{"low bandwidth, requests", Config{LowBandwidth: true}, 120, 40, requests, 1500, 60},
-		{"low bandwidth, words", Config{LowBandwidth: true}, 120, 40, words, 1500, 60},
+		{"ssh, client", Config{Env: ssh}, 120, 40, client, 12e3, 6},
+		{"ssh, 80x24", Config{Env: ssh}, 80, 24, overview, 6e3, 6},
+		{"low bandwidth, overview", Config{LowBandwidth: true}, 120, 40, overview, 1500, 40},
+		{"low bandwidth, requests", Config{LowBandwidth: true}, 120, 40, requests, 1500, 40},
+		{"low bandwidth, words", Config{LowBandwidth: true}, 120, 40, words, 1500, 40},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -251,7 +251,8 @@ func TestAStalledTerminalDoesNotHoldItUp(t *testing.T) {
 		t.Error("the terminal's settings differ")
 	}
 	go s.read() // the terminal wakes up
-	time.Sleep(300 * time.Millisecond)
+	s.await("\x1b[?1049l")
+	time.Sleep(50 * time.Millisecond)
 	modesReset(t, s.output())
 }
 

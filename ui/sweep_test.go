@@ -46,18 +46,21 @@ func fits(t *testing.T, out string, w, h int) {
 // Every view in every state, at every width up to 400 and at every height up to
 // 120: nothing overflows and nothing panics.
 func TestEveryWidthAndHeight(t *testing.T) {
-	s := changed()
+	s, step := changed(), len(states)
+	if testing.Short() { // every fourth size is enough for the race detector
+		step *= 4
+	}
 	for _, v := range []view{overview, tail, words, requests, client} {
 		for i, state := range states {
 			m := still(s, Config{Theme: "mono"})
 			screenOf(m, 120, 40, v)
 			state.bring(m)
 			// Each state takes its turn of the sizes, and each size is had by some state.
-			for w := 1 + i; w <= 400; w += len(states) {
+			for w := 1 + i; w <= 400; w += step {
 				h := 1 + (w*7+int(v))%60
 				fits(t, screenOf(m, w, h, v), w, h)
 			}
-			for h := 1 + i; h <= 120; h += len(states) {
+			for h := 1 + i; h <= 120; h += step {
 				w := 20 + (h*37+int(v)*11)%230
 				fits(t, screenOf(m, w, h, v), w, h)
 			}
@@ -137,7 +140,11 @@ func spoil(v reflect.Value, f float64, n int64) {
 
 // Whatever the figures hold, the screen shows no NaN and no infinity, and lives.
 func TestNoFigureSpoilsTheScreen(t *testing.T) {
-	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, math.MaxFloat64} {
+	values := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, math.MaxFloat64}
+	if testing.Short() {
+		values = values[:2]
+	}
+	for _, f := range values {
 		for _, n := range []int64{0, -1, math.MinInt64 / 4, math.MaxInt64 / 4} {
 			s := changed()
 			now := s.Now
