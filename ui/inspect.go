@@ -148,7 +148,7 @@ func requestFacts(fr *frame, r *stats.Request, trace *stats.Trace) []part {
 	}
 	add(1, chart.Plain, tok)
 	if r.Stalls > 0 {
-		add(3, chart.Bad, format.Count(uint64(r.Stalls))+" stalls")
+		add(3, chart.Bad, several(uint64(max(r.Stalls, 0)), "stall"))
 	}
 	if r.Merged > 0 {
 		add(3, chart.Ours, "□ "+format.Dur(r.Merged)+" ours")

@@ -53,8 +53,11 @@ func drawReaders(a chart.Area, fr *frame, st *stats.Stream) {
 		}
 	}
 	in.Set(head, 0, '▏', chart.Info)
-	in.Text(max(at(slow)-1, 0), 0, "5", chart.Strong)
-	in.Text(min(max(at(quick)-1, 0), in.W()-2), 0, "10", chart.Strong)
+	x := min(max(at(quick)-1, 0), in.W()-2)
+	in.Text(x, 0, "10", chart.Strong)
+	if y := max(at(slow)-1, 0); y+1 < x { // else the two would read as one number
+		in.Text(y, 0, "5", chart.Strong)
+	}
 	text, role := strconv.Itoa(st.Tokens-quick)+" ahead of 10/s", chart.Dim
 	switch {
 	case waits && st.EndAt > 0:
