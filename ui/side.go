@@ -165,6 +165,9 @@ func drawHealth(a chart.Area, fr *frame) {
 
 // drawSmooth lists what a reader feels, over the window.
 func drawSmooth(a chart.Area, fr *frame) {
+	if a.H() < 2 {
+		return // a heading alone says nothing
+	}
 	heading(a, "smoothness of the window", "")
 	for i, p := range smoothParts(fr) {
 		if 1+i >= a.H() {
