@@ -19,14 +19,14 @@ func drawSLO(a chart.Area, fr *frame) {
 	var parts []part
 	if fr.scene.Title != "" {
 		a = drawScene(a, fr.scene)
-	} else if fr.staged {
-		parts = append(parts, part{text: "demo: something goes wrong now and then; S goes from scene to scene", role: chart.Info, rank: 0})
 	} else if len(fr.f.SLO) > 0 {
 		parts = append(parts, part{text: "SLO", role: chart.Head, rank: 0})
 		for i := range fr.f.SLO {
 			text, role := sloText(&fr.f.SLO[i])
 			parts = append(parts, part{text: text, role: role, rank: min(1+i, 5)})
 		}
+	} else if fr.staged {
+		parts = append(parts, part{text: "demo: S goes from scene to scene of what can go wrong", role: chart.Info, rank: 5})
 	} else {
 		parts = append(parts, part{text: "no SLO set: gaps coloured from 100 and 400 ms", role: chart.Dim, rank: 5})
 	}
