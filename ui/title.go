@@ -93,7 +93,7 @@ func drawTitle(a chart.Area, fr *frame) {
 		{text: detail, role: chart.Warn, rank: 1},
 		{text: names[0], role: chart.Strong, rank: 1, short: names[1:]},
 		{text: which(fr), role: chart.Info, rank: 1},
-		{text: engine, role: chart.Plain, rank: 5},
+		{text: engine, role: chart.Plain, rank: 4},
 		{text: label(info.API), role: chart.Dim, rank: 8},
 		{text: loadShape(fr.s), role: chart.Plain, rank: 3},
 		{text: lengths(fr.s), role: chart.Plain, rank: 6},
