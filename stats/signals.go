@@ -168,10 +168,10 @@ func (w *watch) histograms(look *event.Signal) {
 		}
 		f.AllMean = nanos(f.sum / f.AllN)
 		if q, ok := sampleOf(look, name+"_p50_all", ""); ok {
-			f.AllP50 = nanos(q.Value)
+			f.AllP50 = edge(q.Value)
 		}
 		if q, ok := sampleOf(look, name+"_p99_all", ""); ok {
-			f.AllP99 = nanos(q.Value)
+			f.AllP99 = edge(q.Value)
 		}
 		if q, ok := sampleOf(look, name+"_p50", ""); ok {
 			f.P50 = nanos(q.Value)
@@ -184,6 +184,14 @@ func (w *watch) histograms(look *event.Signal) {
 }
 
 // nanos turns seconds into ns.
+// edge is that of a bucket in ns, negative where something lies beyond it.
+func edge(s float64) int64 {
+	if s < 0 {
+		return -nanos(-s)
+	}
+	return nanos(s)
+}
+
 func nanos(s float64) int64 { return int64(min(max(s, 0), 1e9) * 1e9) }
 
 func (w *watch) prune(now int64) {

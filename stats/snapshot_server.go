@@ -59,7 +59,8 @@ type ServerFigure struct {
 	MinuteN    float64
 	MinuteMean int64
 	// Of the session. The percentiles are those since the first look, or since
-	// the server's newest restart; 0 as long as there are none.
+	// the server's newest restart, and known by their bucket alone: they are at
+	// most this, or beyond it where it is negative. 0 as long as there are none.
 	AllN           float64
 	AllMean        int64
 	AllP50, AllP99 int64

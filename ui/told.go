@@ -21,7 +21,7 @@ func drawTold(a chart.Area, fr *frame) {
 	sv := fr.t.Server
 	legend := "5: client alone"
 	if fr.s.Load.Passive {
-		legend = "≈ between the edges of its buckets"
+		legend = "≤ by the edges of its buckets"
 	}
 	heading(a, "the server's own figures, ms", legend)
 	y := 1
@@ -151,11 +151,7 @@ func drawOwnFigures(a chart.Area, fr *frame, y int) int {
 		a.Right(at(0), y, fitMS(o.own.MinuteMean, "", "", 7), chart.Strong)
 		a.Right(at(1), y, format.Count(uint64(min(max(o.own.MinuteN, 0), 1e15))), chart.Plain)
 		for i, v := range [...]int64{o.own.AllP50, o.own.AllP99} {
-			text := format.None
-			if v > 0 {
-				text = fitMS(v, "≈", "", 7)
-			}
-			a.Right(at(2+i), y, text, chart.Plain)
+			a.Right(at(2+i), y, format.Edge(v, format.MS), chart.Plain)
 		}
 		if passive {
 			continue

@@ -32,8 +32,10 @@ const (
 // Sample is one figure of a Signal under a name that is the same for all
 // engines: running, waiting, kv_used, preemptions, gen_tokens, gpu.util. A
 // histogram is the samples NAME_sum and NAME_count, and NAME_p50 and NAME_p99
-// of what it counted during Span, NAME_p50_all and NAME_p99_all of what it
-// counted since the first look.
+// of what it counted during Span, interpolated within a bucket, and NAME_p50_all
+// and NAME_p99_all of what it counted since the first look: the upper edge of the
+// bucket that they lie in, negative where they lie beyond the last edge, which it
+// then is.
 type Sample struct {
 	Name  string  `json:"n"`
 	Of    string  `json:"of,omitempty"` // which one, where there are several: a GPU

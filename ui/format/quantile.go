@@ -48,3 +48,16 @@ func Mean(f *stats.Figure, write func(ns int64) string) string {
 	}
 	return s
 }
+
+// Edge writes a value of which only the bucket is known: "≤300" up to its upper
+// edge, ">60000" beyond the last one, whose edge it then holds with a minus. 0 is
+// None.
+func Edge(ns int64, write func(ns int64) string) string {
+	switch {
+	case ns > 0:
+		return "≤" + write(ns)
+	case ns < 0:
+		return ">" + write(-ns)
+	}
+	return None
+}

@@ -87,6 +87,9 @@ type serverFigure struct {
 	AllMean    *float64 `json:"all_mean"`
 	AllP50     *float64 `json:"all_p50"`
 	AllP99     *float64 `json:"all_p99"`
+	// The upper edge of a bucket, or, beyond, the last edge that there is.
+	P50Beyond bool `json:"all_p50_beyond"`
+	P99Beyond bool `json:"all_p99_beyond"`
 }
 
 type serverValue struct {
@@ -121,7 +124,8 @@ func newServer(v *stats.Server) *server {
 			N: num(f.N, f.N > 0), P50: num(ms(f.P50), f.P50 > 0), P99: num(ms(f.P99), f.P99 > 0), Mean: num(ms(f.Mean), f.N > 0),
 			MinuteN: num(f.MinuteN, f.MinuteN > 0), MinuteMean: num(ms(f.MinuteMean), f.MinuteN > 0),
 			AllN: num(f.AllN, f.AllN > 0), AllMean: num(ms(f.AllMean), f.AllN > 0),
-			AllP50: num(ms(f.AllP50), f.AllP50 > 0), AllP99: num(ms(f.AllP99), f.AllP99 > 0),
+			AllP50: num(ms(max(f.AllP50, -f.AllP50)), f.AllP50 != 0), AllP99: num(ms(max(f.AllP99, -f.AllP99)), f.AllP99 != 0),
+			P50Beyond: f.AllP50 < 0, P99Beyond: f.AllP99 < 0,
 		}
 	}
 	j := &server{

@@ -28,19 +28,14 @@ func passiveRows(v *stats.Server) (rows [][len(passiveHead)]string) {
 			continue
 		}
 		row := [...]string{x.name, format.MSFine(x.f.AllMean), format.None, format.None, format.Full(uint64(x.f.AllN))}
-		if x.f.AllP50 > 0 {
-			row[2] = format.MSFine(x.f.AllP50)
-		}
-		if x.f.AllP99 > 0 {
-			row[3] = format.MSFine(x.f.AllP99)
-		}
+		row[2], row[3] = format.Edge(x.f.AllP50, format.MSFine), format.Edge(x.f.AllP99, format.MSFine)
 		rows = append(rows, row)
 	}
 	return rows
 }
 
 // passiveNote says what the figures are, under the table.
-const passiveNote = "the server's own figures, of all its clients, by what its histograms grew while this run looked; percentiles are drawn from its buckets"
+const passiveNote = "the server's own figures, of all its clients, by what its histograms grew while this run looked; of a percentile only the bucket is known"
 
 // passiveFacts are what stands under the table.
 func passiveFacts(s *stats.Snapshot, t *stats.Target) []fact {

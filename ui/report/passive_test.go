@@ -38,9 +38,9 @@ func TestPassiveReport(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, why)
 	}
 	for form, musts := range map[string][]string{
-		"text": {"passive: no request is made", "ttft 200.0 125.0 750.0 90", "itl 15.00", "queue 50.00",
+		"text": {"passive: no request is made", "ttft 200.0 ≤125.0 ≤750.0 90", "itl 15.00", "queue 50.00",
 			"running 4, at most 4", "waiting 2", "KV cache 93%", "9 preemptions in the run", "in the last minute 10", "asking keeps it awake"},
-		"markdown": {"passive: no request is made", "| ttft | 200.0 | 125.0 | 750.0 | 90 |", "KV cache 93%", "preemptions in the run"},
+		"markdown": {"passive: no request is made", "| ttft | 200.0 | ≤125.0 | ≤750.0 | 90 |", "KV cache 93%", "preemptions in the run"},
 		"json":     {`"passive": true`, `"all_p99": 750`, `"all_mean": 200`, `"grown": 1800`, `"minute_looks": 10`, `"effect": "keeps it awake"`},
 	} {
 		out, err := Render(s, form, Options{})

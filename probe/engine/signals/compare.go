@@ -89,21 +89,21 @@ func (s *state) histogram(f figure, compared bool) []event.Sample {
 		return out
 	}
 	out[0].Delta, out[1].Delta = d.sum, d.count
-	out = append(out, d.quantiles(f.name, "")...)
+	out = append(out, d.quantiles(f.name, "", d.quantile)...)
 	if first := s.first[f.name]; first != nil {
 		if all, ok := b.since(first); ok {
-			out = append(out, all.quantiles(f.name, "_all")...)
+			out = append(out, all.quantiles(f.name, "_all", all.edge)...)
 		}
 	}
 	return out
 }
 
 // quantiles are those that are written down of a histogram.
-func (b *buckets) quantiles(name, end string) (out []event.Sample) {
-	if v, ok := b.quantile(.5); ok {
+func (b *buckets) quantiles(name, end string, at func(q float64) (float64, bool)) (out []event.Sample) {
+	if v, ok := at(.5); ok {
 		out = append(out, event.Sample{Name: name + "_p50" + end, Value: v})
 	}
-	if v, ok := b.quantile(.99); ok {
+	if v, ok := at(.99); ok {
 		out = append(out, event.Sample{Name: name + "_p99" + end, Value: v})
 	}
 	return out

@@ -218,3 +218,17 @@ func (b *buckets) quantile(q float64) (v float64, ok bool) {
 	}
 	return low + (b.upper[i]-low)*(rank-under)/in, true
 }
+
+// edge is the upper edge of the bucket that holds a quantile: the quantile is at
+// most this. A negative one is that of the last bucket with an edge, and the
+// quantile lies beyond it.
+func (b *buckets) edge(q float64) (v float64, ok bool) {
+	if b.count <= 0 || len(b.upper) == 0 {
+		return 0, false
+	}
+	i := sort.Search(len(b.below), func(i int) bool { return b.below[i] >= q*b.count })
+	if i == len(b.below) {
+		return -b.upper[i-1], true
+	}
+	return b.upper[i], true
+}
