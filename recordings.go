@@ -1,8 +1,16 @@
 package main
 
 import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"teapot/probe/event"
 	"teapot/probe/record"
 	"teapot/stats"
+	"teapot/ui/options"
+	"teapot/ui/session"
 )
 
 // snapshotOf reads a recording, "-" being standard input, to its end and
@@ -16,4 +24,63 @@ func snapshotOf(path string, c stats.Config) (*stats.Snapshot, error) {
 	}
 	defer f.Close()
 	return stats.Collect(c, r.Next, r.Damage)
+}
+
+// recording opens what o.File names. It reads the first event, which says how
+// the run was judged, and has that stand where o says nothing else.
+func recording(o *options.Options) (next func() (event.Event, error), r *record.Reader, f io.Closer, err error) {
+	if r, f, err = record.Open(o.File); err != nil {
+		return nil, nil, nil, err
+	}
+	first, firstErr := r.Next()
+	if s, ok := first.(*event.Session); ok {
+		o.Recall(s.Judge)
+	}
+	return func() (event.Event, error) {
+		if ev, err := first, firstErr; ev != nil || err != nil {
+			first, firstErr = nil, nil
+			return ev, err
+		}
+		return r.Next()
+	}, r, f, nil
+}
+
+// reportOn reports on recordings.
+func reportOn(o *options.Options) (int, error) {
+	s, err := session.New(o)
+	if err != nil {
+		return exitFailure, err
+	}
+	if o.File == "" {
+		return options.ExitUsage, errors.New("not yet")
+	}
+	next, r, f, err := recording(o)
+	if err != nil {
+		return exitFailure, err
+	}
+	s.Start(session.Source{Next: next, Stop: func() { f.Close() }, Damage: r.Damage})
+	defer s.Close()
+	return s.Measure()
+}
+
+// replay shows a recording, or a stream of events on standard input, as if it
+// happened now, or reports on it.
+func replay(o *options.Options) (int, error) {
+	s, err := session.New(o)
+	if err != nil {
+		return exitFailure, err
+	}
+	next, r, f, err := recording(o)
+	if err != nil {
+		return exitFailure, err
+	}
+	speed := o.Speed
+	if o.File == "-" || !session.Screen(os.Stdout) {
+		speed = 0 // a live stream sets its own pace, and nobody watches a report
+	}
+	s.Start(session.Source{
+		Next: record.NewPlayer(next, speed, time.Sleep).Next, Stop: func() { f.Close() }, Damage: r.Damage,
+	})
+	defer s.Close()
+	return s.Show()
 }

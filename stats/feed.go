@@ -16,6 +16,7 @@ type Feed struct {
 	next  func() (event.Event, error)
 	every time.Duration
 	now   func() time.Time // paces the publishing and nothing else
+	tee   func(event.Event)
 
 	mu   sync.Mutex // guards agg and last; never held while next blocks
 	agg  *Aggregator
@@ -32,6 +33,27 @@ func NewFeed(c Config, next func() (event.Event, error), every time.Duration) *F
 	f := &Feed{next: next, every: every, now: time.Now, agg: NewAggregator(c), done: make(chan struct{})}
 	f.shown.Store(f.agg.Snapshot())
 	return f
+}
+
+// Tee has every event handed to fn in the very order in which the statistics
+// take them, be it of the source or of Put. fn must not block and must not call
+// the feed. It is set before Run.
+func (f *Feed) Tee(fn func(event.Event)) { f.tee = fn }
+
+// add takes one event; mu is held.
+func (f *Feed) add(ev event.Event) {
+	if f.tee != nil {
+		f.tee(ev)
+	}
+	f.agg.Add(ev)
+}
+
+// Put takes an event that is not the source's, and publishes what came of it.
+func (f *Feed) Put(ev event.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.add(ev)
+	f.publish(f.now())
 }
 
 // Run reads until the source ends. It returns nil at io.EOF and otherwise the
@@ -51,7 +73,7 @@ func (f *Feed) Run() error {
 			continue
 		}
 		f.mu.Lock()
-		f.agg.Add(ev)
+		f.add(ev)
 		if now := f.now(); now.Sub(f.last) >= f.every {
 			f.publish(now)
 		}

@@ -59,8 +59,8 @@ type Config struct {
 
 // Feed is the part of a stats.Feed that the screen uses.
 type Feed interface {
-	// Do runs f on the goroutine that owns the statistics.
-	Do(f func(*stats.Aggregator))
+	// Put adds an event that is the operator's doing.
+	Put(ev event.Event)
 }
 
 // Scene is something that the built-in engine shows on purpose.
