@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"time"
 
 	"teapot/probe/event"
 	"teapot/probe/record"
@@ -45,7 +44,7 @@ func recording(o *options.Options) (next func() (event.Event, error), r *record.
 	}, r, f, nil
 }
 
-// reportOn reports on recordings.
+// reportOn reports on recordings, as fast as they can be read.
 func reportOn(o *options.Options) (int, error) {
 	s, err := session.New(o)
 	if err != nil {
@@ -60,26 +59,40 @@ func reportOn(o *options.Options) (int, error) {
 	}
 	s.Start(session.Source{Next: next, Stop: func() { f.Close() }, Damage: r.Damage})
 	defer s.Close()
-	return s.Measure()
+	if o.Command == options.Report {
+		return s.Measure()
+	}
+	return s.Show()
 }
 
 // replay shows a recording, or a stream of events on standard input, as if it
 // happened now, or reports on it.
 func replay(o *options.Options) (int, error) {
+	if o.File != "-" && session.Screen(os.Stdout) {
+		return play(o)
+	}
+	return reportOn(o) // a live stream sets its own pace, and nobody watches a report
+}
+
+// play shows a recording on the screen, where it can be held and gone about in.
+func play(o *options.Options) (int, error) {
 	s, err := session.New(o)
 	if err != nil {
 		return exitFailure, err
 	}
-	next, r, f, err := recording(o)
+	_, _, head, err := recording(o) // for what it was judged by
 	if err != nil {
 		return exitFailure, err
 	}
-	speed := o.Speed
-	if o.File == "-" || !session.Screen(os.Stdout) {
-		speed = 0 // a live stream sets its own pace, and nobody watches a report
+	head.Close()
+	deck, file, err := record.OpenDeck(o.File, o.Speed)
+	if err != nil {
+		return exitFailure, err
 	}
+	defer file.Close()
+	deck.Restart, deck.AtEnd, deck.Idle = stats.ErrRestart, s.Damaged, s.Refresh
 	s.Start(session.Source{
-		Next: record.NewPlayer(next, speed, time.Sleep).Next, Stop: func() { f.Close() }, Damage: r.Damage,
+		Next: deck.Next, Stop: deck.Stop, Damage: file.Damage, Playback: deck,
 	})
 	defer s.Close()
 	return s.Show()

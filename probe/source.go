@@ -21,9 +21,9 @@ const stopLimit = 3 * time.Second
 // process. What it hands out is what a recording of it holds, event by event.
 type Source struct {
 	child  *Child
-	reader *record.Reader   // opened by the first Next: its header comes when the child is up
-	last   int64            // time of the newest event
-	closed bool             // the stream has ended; only Next touches it
+	reader *record.Reader // opened by the first Next: its header comes when the child is up
+	last   int64          // time of the newest event
+	closed bool           // the stream has ended; only Next touches it
 
 	finished atomic.Bool
 	ended    atomic.Pointer[string]

@@ -10,9 +10,14 @@ import (
 	"teapot/probe/event"
 )
 
+// ErrRestart is what a source returns that begins again from its first event:
+// what it gave before is void.
+var ErrRestart = errors.New("the source begins again")
+
 // Feed owns an Aggregator, fills it from a source of events and publishes
 // snapshots that anybody may read without waiting.
 type Feed struct {
+	conf  Config
 	next  func() (event.Event, error)
 	every time.Duration
 	now   func() time.Time // paces the publishing and nothing else
@@ -28,9 +33,9 @@ type Feed struct {
 }
 
 // NewFeed returns a feed of the events that next gives until it returns an
-// error. Snapshots are published at most once in every, and at the end.
+// error other than ErrRestart. Snapshots are published at most once in every, and at the end.
 func NewFeed(c Config, next func() (event.Event, error), every time.Duration) *Feed {
-	f := &Feed{next: next, every: every, now: time.Now, agg: NewAggregator(c), done: make(chan struct{})}
+	f := &Feed{conf: c, next: next, every: every, now: time.Now, agg: NewAggregator(c), done: make(chan struct{})}
 	f.shown.Store(f.agg.Snapshot())
 	return f
 }
@@ -62,6 +67,12 @@ func (f *Feed) Run() error {
 	defer f.once.Do(func() { close(f.done) })
 	for {
 		ev, err := f.next()
+		if errors.Is(err, ErrRestart) {
+			f.mu.Lock()
+			f.agg = NewAggregator(f.conf)
+			f.mu.Unlock()
+			continue
+		}
 		if err != nil {
 			f.Do(func(*Aggregator) {})
 			if errors.Is(err, io.EOF) {

@@ -38,6 +38,10 @@ type Config struct {
 	// called from a goroutine of its own.
 	Scene func() (Scene, error)
 
+	// Playback is the recording that is shown; nil for a measurement, and where the
+	// events come as they like.
+	Playback Playback
+
 	// Window is the index into stats.Windows of the window shown first.
 	Window int
 	Theme  string // auto, dark, light, mono, contrast

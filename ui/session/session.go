@@ -61,6 +61,7 @@ type Source struct {
 	Recording Recording                // written from the same events; nil: none
 	Scene     func() (ui.Scene, error) // plays the next scene of a demo; nil where there is none
 	Damage    func() string            // what a recording has lost; nil where nothing can be
+	Playback  ui.Playback              // of a recording on a screen; nil: none
 }
 
 // Session is one run. Its methods are called by one goroutine.
@@ -157,6 +158,14 @@ func (s *Session) end() {
 	case <-s.failed:
 	case <-time.After(endLimit):
 	}
+	s.Damaged()
+}
+
+// Refresh publishes what was read so far, for a source that is about to wait.
+func (s *Session) Refresh() { s.feed.Do(func(*stats.Aggregator) {}) }
+
+// Damaged looks at what a recording has lost so far.
+func (s *Session) Damaged() {
 	if s.source.Damage != nil {
 		s.feed.Do(func(a *stats.Aggregator) { a.Damaged(s.source.Damage()) })
 	}
@@ -194,7 +203,7 @@ func (s *Session) Show() (int, error) {
 		Window: s.o.WindowIndex(), Theme: s.o.Theme, Color: s.o.Color, Glyphs: s.o.Glyphs,
 		LowBandwidth: s.o.LowBandwidth, NoSync: s.o.NoSync, In: os.Stdin, Out: os.Stdout,
 	}
-	c.Scene = s.source.Scene
+	c.Scene, c.Playback = s.source.Scene, s.source.Playback
 	if s.source.Live != nil {
 		c.Control, c.Ended = s.source.Live.Send, s.source.Live.Ended
 	}
