@@ -1,9 +1,9 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"os"
+	"path/filepath"
 
 	"teapot/probe/event"
 	"teapot/probe/record"
@@ -50,8 +50,8 @@ func reportOn(o *options.Options) (int, error) {
 	if err != nil {
 		return exitFailure, err
 	}
-	if o.File == "" {
-		return options.ExitUsage, errors.New("not yet")
+	if o.Merge {
+		return mergeAll(o, s)
 	}
 	next, r, f, err := recording(o)
 	if err != nil {
@@ -63,6 +63,31 @@ func reportOn(o *options.Options) (int, error) {
 		return s.Measure()
 	}
 	return s.Show()
+}
+
+// mergeAll reports on several recordings as one.
+func mergeAll(o *options.Options, s *session.Session) (int, error) {
+	var from []stats.Recorded
+	for i, path := range o.Files {
+		one := o
+		if i > 0 { // judged as the first was
+			others := *o
+			one = &others
+		}
+		one.File = path
+		next, r, f, err := recording(one)
+		if err != nil {
+			return exitFailure, err
+		}
+		defer f.Close()
+		from = append(from, stats.Recorded{Name: filepath.Base(path), Next: next, Damage: r.Damage})
+	}
+	snap, err := stats.Merge(o.Stats(), from)
+	if err != nil {
+		return exitFailure, err
+	}
+	o.File = "merged"
+	return s.Conclude(snap)
 }
 
 // replay shows a recording, or a stream of events on standard input, as if it
