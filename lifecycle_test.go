@@ -81,7 +81,7 @@ func faultySession(o *options.Options, urls []string, events func(func() (event.
 	if err != nil {
 		return 9, err
 	}
-	source, err := probe.Watch(o.Config(urls), nil)
+	source, err := probe.Watch(o.Config(urls))
 	if err != nil {
 		return 9, err
 	}

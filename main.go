@@ -16,7 +16,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/charmbracelet/x/term"
 
@@ -165,7 +164,12 @@ func toOutput(o *options.Options, sig func() int, write func(io.Writer) error) (
 func watch(o *options.Options) (int, error) { return live(o, (*session.Session).Show) }
 
 // measure is the report without a screen.
-func measure(o *options.Options) (int, error) { return live(o, (*session.Session).Measure) }
+func measure(o *options.Options) (int, error) {
+	if len(o.Files) > 0 {
+		return reportOn(o)
+	}
+	return live(o, (*session.Session).Measure)
+}
 
 // live starts what the options name (engines, the recording, the probe) and
 // has the session that is made of it.
@@ -187,15 +191,15 @@ func live(o *options.Options, have func(*session.Session) (int, error)) (int, er
 	if err != nil {
 		return failure(err), err
 	}
-	var rec *record.Recorder
-	var file io.Closer
+	var file session.Recording // an interface: nil has to stay nil
 	if o.Record != "" {
-		if rec, err = record.Create(o.Record, o.SaveText); err != nil {
+		rec, err := record.Create(o.Record, o.SaveText)
+		if err != nil {
 			return exitFailure, err
 		}
 		file = rec
 	}
-	source, err := probe.Watch(o.Config(urls), rec)
+	source, err := probe.Watch(o.Config(urls))
 	if err != nil {
 		return exitFailure, err
 	}
@@ -257,33 +261,6 @@ func targets(o *options.Options) ([]string, error) {
 		fmt.Fprintf(os.Stderr, "teapot: %s %s\n", []string{"watching", "there is also"}[min(i, 1)], f)
 	}
 	return []string{found[0].URL}, nil
-}
-
-// replay shows a recording, or a stream of events on standard input, as if it
-// happened now, or reports on it.
-func replay(o *options.Options) (int, error) {
-	s, err := session.New(o)
-	if err != nil {
-		return exitFailure, err
-	}
-	page, err := listen(o)
-	if err != nil {
-		return exitFailure, err
-	}
-	r, f, err := record.Open(o.File)
-	if err != nil {
-		return exitFailure, err
-	}
-	speed := o.Speed
-	if o.File == "-" || !session.Screen(os.Stdout) {
-		speed = 0 // a live stream sets its own pace, and nobody watches a report
-	}
-	s.Start(session.Source{
-		Next: record.NewPlayer(r.Next, speed, time.Sleep).Next, Stop: func() { f.Close() }, Damage: r.Damage,
-	})
-	defer s.Close()
-	defer page(s)()
-	return s.Show()
 }
 
 // exported writes a recording in the format of another tool.

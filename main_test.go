@@ -334,41 +334,6 @@ func TestListenOnATakenPort(t *testing.T) {
 	}
 }
 
-// A replay of a recording reports what the live run reported, figure by figure.
-func TestReplayEqualsLive(t *testing.T) {
-	rec := filepath.Join(t.TempDir(), "run")
-	live, diag, code := run(t, "report", "demo:prefill", "-c", "3", "-n", "6", "--max-tokens", "40", "--record", rec, "--output-format", "json")
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, diag)
-	}
-	again, diag, code := run(t, "replay", rec, "--output-format", "json")
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, diag)
-	}
-	a, b := mask(t, live), mask(t, again)
-	if !bytes.Equal(a, b) {
-		t.Errorf("live\n%s\nreplay\n%s", a, b)
-	}
-	if _, _, texts := readRecording(t, rec); texts != 0 {
-		t.Errorf("%d texts in a recording that nobody asked to hold text", texts)
-	}
-}
-
-// mask leaves out what a recording does not hold: the limits of the requests.
-func mask(t *testing.T, report string) []byte {
-	t.Helper()
-	var v map[string]any
-	if err := json.Unmarshal([]byte(report), &v); err != nil {
-		t.Fatal(err)
-	}
-	delete(v["settings"].(map[string]any), "limits_ms")
-	b, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // Text goes into a pipe, and into a regular file only when it was asked for.
 func TestProbeTextGoesToPipesAlone(t *testing.T) {
 	url, _ := engine(t, "smooth")

@@ -183,6 +183,7 @@ func (r *run) session(source string) *event.Session {
 	return &event.Session{
 		At: r.clk.Now(), Wall: r.clk.Wall(), Version: r.cfg.Version, Host: host, PID: os.Getpid(),
 		Source: source, Priority: niceValue(), Slice: sliceValue(), Load: r.cfg.Load,
+		Limits: &r.cfg.Limits, Judge: &r.cfg.Judge,
 	}
 }
 

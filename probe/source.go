@@ -21,24 +21,22 @@ const stopLimit = 3 * time.Second
 // process. What it hands out is what a recording of it holds, event by event.
 type Source struct {
 	child  *Child
-	rec    *record.Recorder // nil: no recording
-	reader *record.Reader   // opened by the first Next: its header comes when the child is up
-	last   int64            // time of the newest event
-	closed bool             // the stream has ended; only Next touches it
+	reader *record.Reader // opened by the first Next: its header comes when the child is up
+	last   int64          // time of the newest event
+	closed bool           // the stream has ended; only Next touches it
 
 	finished atomic.Bool
 	ended    atomic.Pointer[string]
 	stop     sync.Once
 }
 
-// Watch starts a probe for cfg. rec, when not nil, gets every event too; it is
-// the caller's to close.
-func Watch(cfg event.Config, rec *record.Recorder) (*Source, error) {
+// Watch starts a probe for cfg.
+func Watch(cfg event.Config) (*Source, error) {
 	child, err := StartChild(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return &Source{child: child, rec: rec}, nil
+	return &Source{child: child}, nil
 }
 
 // Next returns the next event. When the probe dies before it said that it
@@ -60,9 +58,6 @@ func (s *Source) Next() (event.Event, error) {
 	s.last = max(s.last, ev.Time())
 	if ev.Kind() == event.KindFinished {
 		s.finished.Store(true)
-	}
-	if s.rec != nil {
-		s.rec.Put(ev)
 	}
 	return ev, nil
 }

@@ -154,6 +154,12 @@ func (a *Aggregator) rare(ev event.Event) {
 		a.dropped(ev)
 	case *event.Signal:
 		a.signal(ev)
+	case *event.Reset:
+		if ev.Session {
+			a.ResetSession()
+		} else {
+			a.ResetWindow()
+		}
 	case *event.Finished:
 		f := *ev
 		a.finished = &f

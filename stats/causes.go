@@ -73,16 +73,19 @@ func (s *spikes) causesView() []CauseRow {
 		}
 		c.shown = append(c.shown, row)
 	}
-	slices.SortFunc(c.shown, func(a, b CauseRow) int {
-		if unknown := a.Cause == CauseUnknown; unknown != (b.Cause == CauseUnknown) {
-			if unknown {
-				return 1
-			}
-			return -1
-		}
-		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Cause, b.Cause))
-	})
+	slices.SortFunc(c.shown, costlier)
 	return c.shown
+}
+
+// costlier orders the rows of the table.
+func costlier(a, b CauseRow) int {
+	if unknown := a.Cause == CauseUnknown; unknown != (b.Cause == CauseUnknown) {
+		if unknown {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Cause, b.Cause))
 }
 
 // worstOf is the longest spike of a cause. Where a revision took it out of the

@@ -14,13 +14,13 @@ func (m *model) drawBottom(a chart.Area, fr *frame) {
 	case m.list.typing:
 		drawPrompt(a, &m.list)
 	case m.message != "":
-		drawKeys(a, &m.keys, fr.staged, m.message, m.messageRole())
+		drawKeys(a, &m.keys, fr, m.message, m.messageRole())
 	case charts && fr.spike != nil && m.plan.health.Empty():
 		drawParts(a, spikeLine(fr, fr.spike, fr.spikeAt), -1)
 	case charts && fr.cursorColumn() >= 0:
 		drawParts(a, readout(fr), -1)
 	default:
-		drawKeys(a, &m.keys, fr.staged, "", chart.Plain)
+		drawKeys(a, &m.keys, fr, "", chart.Plain)
 	}
 }
 

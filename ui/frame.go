@@ -39,6 +39,7 @@ type frame struct {
 	ended    string        // how the probe ended, "" while it runs
 	scene    Scene         // of the demo
 	staged   bool          // there are scenes
+	played   *played       // of a replay, nil for a measurement
 	frozen   *frozen       // nil while live
 	stop     bool          // the operator asked to quit
 	rate     int64         // bytes per second written to the terminal

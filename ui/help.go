@@ -101,13 +101,13 @@ func box(a chart.Area, title, note string) {
 }
 
 // drawKeys draws the bottom row: a message, a question, or the keys.
-func drawKeys(a chart.Area, k *keyMap, staged bool, message string, role chart.Role) {
+func drawKeys(a chart.Area, k *keyMap, fr *frame, message string, role chart.Role) {
 	if message != "" {
 		a.Text(0, 0, cut(message, a.W()), role)
 		return
 	}
 	x := 0
-	for _, h := range k.hints(staged) {
+	for _, h := range k.hints(fr.staged, fr.played != nil) {
 		n := chart.Width(h[0]) + 1 + chart.Width(h[1])
 		if x+n > a.W() {
 			return

@@ -13,6 +13,7 @@ type keyMap struct {
 	theme, mark, scene, redraw, suspend, back          key.Binding
 	slower, faster, fewer, more                        key.Binding
 	shorter, longer, lessPrompt, morePrompt            key.Binding
+	jump, start                                        key.Binding
 	up, down, pageUp, pageDown, top, bottom, yes, no   key.Binding
 }
 
@@ -24,7 +25,7 @@ func newKeys() keyMap {
 		help:       b("?", "this help; esc closes it", "?"),
 		quit:       b("q, ctrl+c", "stop probing, write what was asked for and leave; again: at once", "q", "ctrl+c"),
 		freeze:     b("space", "hold the picture still, never the measurement", "space"),
-		pause:      b("p", "pause probing itself, and go on", "p"),
+		pause:      b("p", "pause probing itself, or the replay, and go on", "p"),
 		zoomIn:     b("+", "fewer seconds per column", "+", "="),
 		zoomOut:    b("-", "more seconds per column: 1, 2, 5, 15, 60", "-", "_"),
 		window:     b("w", "next window: 10 s, 1 min, 5 min, 15 min", "w"),
@@ -53,14 +54,16 @@ func newKeys() keyMap {
 		log:        b("l", "gaps and first tokens on a log or a linear scale", "l"),
 		sort:       b("s", "in the list of requests: sort it by something else", "s"),
 		filter:     b("/", "filter requests: gap>200 status:err ttft>500 tok<10 class:reset stream:3", "/"),
-		slower:     b("[ ]", "requests a second, less and more", "["),
+		slower:     b("[ ]", "requests a second, less and more; in a replay half and double speed", "["),
 		faster:     b("]", "more requests a second", "]"),
-		fewer:      b("{ }", "streams in flight, fewer and more", "{"),
+		fewer:      b("{ }", "streams in flight, fewer and more; in a replay a minute back and forth", "{"),
 		more:       b("}", "more streams in flight", "}"),
-		shorter:    b("< >", "output tokens, half and double", "<"),
+		shorter:    b("< >", "output tokens, half and double; in a replay 10 s back and forth", "<"),
 		longer:     b(">", "twice the output tokens", ">"),
-		lessPrompt: b(", .", "prompt tokens, half and double", ","),
+		lessPrompt: b(", .", "prompt tokens, half and double; in a replay 1 s back and forth", ","),
 		morePrompt: b(".", "twice the prompt tokens", "."),
+		jump:       b("J 0", "in a replay: to the cursor, to the beginning", "J"),
+		start:      b("0", "to the beginning", "0"),
 		scene:      b("S", "next scene of the demo", "S"),
 		redraw:     b("ctrl+l", "draw everything anew", "ctrl+l"),
 		suspend:    b("ctrl+z", "suspend teapot; fg brings it back", "ctrl+z"),
@@ -82,16 +85,23 @@ func (k *keyMap) all() []key.Binding {
 	return []key.Binding{
 		k.help, k.quit, k.freeze, k.pause, k.view1, k.view2, k.view3, k.view4, k.view5, k.tab,
 		k.left, k.home, k.next, k.enter, k.back, k.zoomIn, k.zoomOut, k.window, k.log,
-		k.slower, k.fewer, k.shorter, k.lessPrompt, k.mark, k.baseline, k.uncompared,
+		k.slower, k.fewer, k.shorter, k.lessPrompt, k.jump, k.mark, k.baseline, k.uncompared,
 		k.filter, k.sort, k.up, k.pageUp, k.top,
 		k.reset, k.resetAll, k.text, k.theme, k.scene, k.redraw, k.suspend,
 	}
 }
 
 // hints is the row at the bottom, most needed first. With scenes the key that
-// goes through them comes early.
-func (k *keyMap) hints(staged bool) [][2]string {
+// goes through them comes early; in a replay the keys that steer it do.
+func (k *keyMap) hints(staged, replay bool) [][2]string {
 	out := [][2]string{{"?", "help"}, {"q", "quit"}}
+	if replay {
+		return append(out, [][2]string{
+			{"p", "pause"}, {"[ ]", "speed"}, {"< >", "10 s"}, {"{ }", "1 min"}, {", .", "1 s"}, {"0", "beginning"},
+			{"←→", "cursor"}, {"J", "to it"}, {"n", "spike"}, {"w", "window"}, {"+/-", "zoom"}, {"tab", "view"},
+			{"space", "freeze"}, {"/", "filter"}, {"l", "log"}, {"T", "text"}, {"t", "theme"},
+		}...)
+	}
 	if staged {
 		out = append(out, [2]string{"S", "scene"})
 	}

@@ -150,7 +150,7 @@ func TestResetOfTheSessionAsks(t *testing.T) {
 
 type countingFeed struct{ n int }
 
-func (c *countingFeed) Do(func(*stats.Aggregator)) { c.n++ }
+func (c *countingFeed) Put(event.Event) { c.n++ }
 
 func TestFreezeHoldsTheViewNotTheMeasurement(t *testing.T) {
 	w := newWorld(1, 2)

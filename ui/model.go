@@ -154,7 +154,7 @@ func (m *model) pull() {
 	}
 	now := m.cfg.Now()
 	fresh := s.Seq != m.seq || m.snap == nil
-	if fresh {
+	if fresh && !m.seeking() {
 		m.seq, m.newAt = s.Seq, now
 	}
 	m.rate.note(now, m.out.Written())
@@ -166,7 +166,7 @@ func (m *model) pull() {
 	case m.blurred:
 		half = second
 	}
-	if m.frozen != nil || !fresh {
+	if m.frozen != nil || !fresh || m.snap != nil && m.seeking() {
 		if second != m.lastSecond { // ages and the state of a freeze go on
 			m.dirty |= dirtyNumbers
 		}

@@ -26,7 +26,7 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	if m.help && m.pressHelp(k) {
 		return nil
 	}
-	if m.pressView(k) || m.pressScreen(k) || m.tune(k) {
+	if m.pressView(k) || m.pressScreen(k) || m.play(k) || m.tune(k) {
 		return nil
 	}
 	switch {

@@ -34,6 +34,9 @@ func (m *model) frameFor() *frame {
 	}
 	now := m.cfg.Now()
 	fr.age = now.Sub(m.newAt)
+	if fr.played = playedNow(m.cfg.Playback); fr.played != nil {
+		fr.age = 0 // a recording does not age
+	}
 	if m.frozen != nil {
 		fr.frozen = &frozen{now.Sub(m.frozenAt), samplesOf(m.cfg.Snapshot()) - samplesOf(m.frozen)}
 	}

@@ -88,8 +88,13 @@ func drawTitle(a chart.Area, fr *frame) {
 	if floorRole == chart.Warn {
 		floorRank = 2
 	}
+	where := ""
+	if fr.played != nil {
+		where = fr.played.where
+	}
 	parts := []part{
 		{text: badge, role: role, rank: 0},
+		{text: where, role: chart.Info, rank: 0},
 		{text: detail, role: chart.Warn, rank: 1},
 		{text: names[0], role: chart.Strong, rank: 1, short: names[1:]},
 		{text: which(fr), role: chart.Info, rank: 1},
@@ -110,9 +115,9 @@ func drawTitle(a chart.Area, fr *frame) {
 		{text: zoomName(fr.zoom), role: chart.Dim, rank: 6},
 	}
 	if fr.s.Load.Passive {
-		parts = passiveParts(fr, parts[:5])
+		parts = passiveParts(fr, parts[:6])
 	}
-	drawParts(a, parts, 2)
+	drawParts(a, parts, 3)
 }
 
 // passiveParts is the title where nothing is asked: without load and outcome.
@@ -288,6 +293,8 @@ func (fr *frame) badge() (string, chart.Role) {
 		return "■ STOPPING", chart.BadgeWarn
 	case fr.frozen != nil:
 		return "■ PAUSED +" + format.Age(fr.frozen.for_) + ", " + format.Count(fr.frozen.samples) + " new", chart.BadgeWarn
+	case fr.played != nil:
+		return fr.played.badge, chart.BadgeWarn
 	case fr.ended != "":
 		why := strings.TrimPrefix(labelURL(fr.ended), "probe ended: ")
 		return "✗ PROBE ENDED: " + cut(why, 60), chart.BadgeBad

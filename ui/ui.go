@@ -38,6 +38,10 @@ type Config struct {
 	// called from a goroutine of its own.
 	Scene func() (Scene, error)
 
+	// Playback is the recording that is shown; nil for a measurement, and where the
+	// events come as they like.
+	Playback Playback
+
 	// Window is the index into stats.Windows of the window shown first.
 	Window int
 	Theme  string // auto, dark, light, mono, contrast
@@ -59,8 +63,8 @@ type Config struct {
 
 // Feed is the part of a stats.Feed that the screen uses.
 type Feed interface {
-	// Do runs f on the goroutine that owns the statistics.
-	Do(f func(*stats.Aggregator))
+	// Put adds an event that is the operator's doing.
+	Put(ev event.Event)
 }
 
 // Scene is something that the built-in engine shows on purpose.

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"teapot/probe/event"
-	"teapot/stats"
 	"teapot/ui/chart"
 )
 
@@ -186,11 +185,11 @@ func (m *model) reset(session bool) {
 	m.axes = map[uint32]*axes{}
 	m.dirty = dirtyAll
 	if session {
-		m.cfg.Feed.Do(func(a *stats.Aggregator) { a.ResetSession() })
+		m.cfg.Feed.Put(&event.Reset{At: m.snap.Now, Session: true})
 		m.say("session emptied")
 		return
 	}
-	m.cfg.Feed.Do(func(a *stats.Aggregator) { a.ResetWindow() })
+	m.cfg.Feed.Put(&event.Reset{At: m.snap.Now})
 	m.say("window emptied")
 }
 

@@ -158,6 +158,8 @@ func blank(k Kind) Event {
 		return new(Finished)
 	case KindSignal:
 		return new(Signal)
+	case KindReset:
+		return new(Reset)
 	}
 	return nil
 }

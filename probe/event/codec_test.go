@@ -39,6 +39,7 @@ func makers() map[Kind]*rapid.Generator[Event] {
 		KindNote:     maker[Note](),
 		KindDropped:  maker[Dropped](),
 		KindFinished: maker[Finished](),
+		KindReset:    maker[Reset](),
 		KindSignal: rapid.Custom(func(t *rapid.T) Event {
 			e := rapid.Make[Signal]().Draw(t, "signal")
 			for i := range e.Values {

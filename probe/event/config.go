@@ -30,6 +30,17 @@ type Config struct {
 	// MetricsTable is a file with more lines for the table of metrics, "" for
 	// none.
 	MetricsTable string `json:"metrics_table,omitempty"`
+	// Judge is handed on in the Session event.
+	Judge Judge `json:"judge"`
+}
+
+// Judge is how a run is judged, in the words of its flags. The probe only
+// writes it down, so that a recording gives the same verdict again.
+type Judge struct {
+	SLO          []string      `json:"slo,omitempty"`
+	MaxErrorRate string        `json:"max_error_rate,omitempty"`
+	Retention    time.Duration `json:"retention,omitempty"` // ns of charts and lists; 0: the default
+	ExcludeLate  bool          `json:"exclude_late,omitempty"`
 }
 
 // TargetConfig is one endpoint.

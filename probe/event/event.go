@@ -31,6 +31,7 @@ const (
 	KindDropped  Kind = 13
 	KindFinished Kind = 14
 	KindSignal   Kind = 15
+	KindReset    Kind = 16
 )
 
 // Event is one thing that happened. The concrete types are pointers to the
@@ -53,6 +54,10 @@ type Session struct {
 	Priority int    `json:"nice"`            // the probe's nice value
 	Slice    int64  `json:"slice,omitempty"` // the probe's share of a processor before another may run, ns; 0 unknown
 	Load     Load   `json:"load"`
+	// Limits are the timers of the requests, and Judge how the run is judged; nil
+	// in recordings from before they were written.
+	Limits *Limits `json:"limits,omitempty"`
+	Judge  *Judge  `json:"judge,omitempty"`
 }
 
 // Stamp sources, as shown on the screen and in reports.
@@ -253,6 +258,13 @@ type Finished struct {
 	Reason   string `json:"reason"`   // "duration", "requests", "tokens", "stopped", "interrupted", "never answered"
 }
 
+// Reset is that the operator emptied the figures. It is the viewer's, not the
+// probe's, and stands in a recording so that it gives the same figures again.
+type Reset struct {
+	At      int64 `json:"at"`
+	Session bool  `json:"session,omitempty"` // those of the session, else those of the windows alone
+}
+
 // Kind and Time of each event.
 
 func (*Session) Kind() Kind  { return KindSession }
@@ -269,6 +281,7 @@ func (*Setting) Kind() Kind  { return KindSetting }
 func (*Note) Kind() Kind     { return KindNote }
 func (*Dropped) Kind() Kind  { return KindDropped }
 func (*Finished) Kind() Kind { return KindFinished }
+func (*Reset) Kind() Kind    { return KindReset }
 
 func (e *Session) Time() int64  { return e.At }
 func (e *Target) Time() int64   { return e.At }
@@ -284,3 +297,4 @@ func (e *Setting) Time() int64  { return e.At }
 func (e *Note) Time() int64     { return e.At }
 func (e *Dropped) Time() int64  { return e.At }
 func (e *Finished) Time() int64 { return e.At }
+func (e *Reset) Time() int64    { return e.At }

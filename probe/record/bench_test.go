@@ -2,7 +2,10 @@ package record
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"teapot/probe/event"
@@ -70,3 +73,36 @@ func BenchmarkReadEvent(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkBytesPerToken is what a token costs on disk: 64 streams of 200 tokens
+// a second, as a probe makes them, in blocks of half a second.
+func BenchmarkBytesPerToken(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, text := range []bool{false, true} {
+		b.Run(fmt.Sprint("text=", text), func(b *testing.B) {
+			var size counter
+			w, err := NewWriter(&size, Options{Compress: true, Text: text})
+			if err != nil {
+				b.Fatal(err)
+			}
+			at, n := int64(0), 0
+			for b.Loop() {
+				at += int64(r.ExpFloat64() * 1e9 / (64 * 200))
+				slot := uint32(r.IntN(64))
+				_ = w.Add(&event.Token{At: at, Target: 1, Request: uint64(n/(64*256)*64) + uint64(slot) + 1, Slot: slot, K: 1,
+					Late: int64(20e3 + r.ExpFloat64()*10e3), Bytes: uint32(2 + r.IntN(7))})
+				_ = w.Add(&event.Text{At: at, Request: uint64(slot), Text: strings.Repeat("tea", 1+r.IntN(3))})
+				if n++; n%6400 == 0 {
+					_ = w.Flush()
+				}
+			}
+			_ = w.Close()
+			b.ReportMetric(float64(size)/float64(n), "B/token")
+		})
+	}
+}
+
+// counter counts the bytes written to it.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }

@@ -6,8 +6,9 @@
 // checksums and the ordinal of its first event, so that a reader can drop a
 // damaged one, find the next, and tell how many events are gone.
 //
-// The package knows nothing of what events mean. It opens no file, starts no
-// goroutine, and keeps no more than one block in memory.
+// Writer and Reader know nothing of what events mean, open no file and keep no
+// more than one block in memory. Beside them stand Recorder, which writes a
+// session to a file on a goroutine of its own, and Deck, which plays one back.
 package record
 
 import (

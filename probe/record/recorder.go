@@ -1,8 +1,10 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -127,7 +129,12 @@ func (r *Recorder) keep(err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.err == nil {
-		r.err = fmt.Errorf("write the recording: %w", err)
+	if r.err != nil {
+		return
 	}
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		err = file // the file's own words are enough
+	}
+	r.err, r.pending = fmt.Errorf("write the recording: %w", err), nil
 }

@@ -12,7 +12,7 @@ func (p *parser) arguments(word string) error {
 	case "demo":
 		return o.demo(g.Demo.Profile)
 	case "report":
-		return o.endpoints(g.Report.URL, "report needs a URL, e.g. teapot report http://localhost:8000 -d 60s")
+		return p.report(g.Report.URL)
 	case "probe":
 		if o.Child && len(g.Probe.URL) == 0 {
 			return nil // its parent says everything on standard input
@@ -108,11 +108,18 @@ func (o *Options) recording(command string, args []string) error {
 		return usagef("%s takes one recording, e.g. teapot %s run.teapot", command, command)
 	}
 	o.File = args[0]
-	if o.File == "-" {
-		return nil
-	}
-	if err := readable(o.File); err != nil {
-		return usagef("%s: %v", command, err)
+	return o.canRead(command, args)
+}
+
+// canRead tells which of the recordings of a command cannot be read.
+func (o *Options) canRead(command string, files []string) error {
+	for _, f := range files {
+		if f == "-" {
+			continue
+		}
+		if err := readable(f); err != nil {
+			return usagef("%s: %v", command, err)
+		}
 	}
 	return nil
 }

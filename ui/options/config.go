@@ -51,6 +51,7 @@ func (o *Options) Config(urls []string) event.Config {
 		Verbose: o.Verbose,
 		Version: Release,
 
+		Judge:        event.Judge{SLO: o.SLO, MaxErrorRate: o.MaxErrorRate, Retention: o.Retention, ExcludeLate: o.ExcludeLate},
 		MetricsTable: o.MetricsTable, GPU: o.GPU == event.MetricsAuto,
 	}
 	if page(o.GPU) {
@@ -90,6 +91,31 @@ func (o *Options) Stats() stats.Config {
 		}
 	}
 	return c
+}
+
+// Recall has a recording judged as its run was, where nothing else was asked
+// for. j is nil in old recordings; what makes no sense in it is left out.
+func (o *Options) Recall(j *event.Judge) {
+	if j == nil {
+		return
+	}
+	if !o.Given("slo") {
+		o.SLO = nil
+		for _, raw := range j.SLO {
+			if _, err := ParseSLOs(raw); err == nil {
+				o.SLO = append(o.SLO, raw)
+			}
+		}
+	}
+	if _, err := parseShare(j.MaxErrorRate); err == nil && !o.Given("max-error-rate") {
+		o.MaxErrorRate = j.MaxErrorRate
+	}
+	if !o.Given("retention") && j.Retention > 0 {
+		o.Retention = j.Retention
+	}
+	if !o.Given("exclude-late") {
+		o.ExcludeLate = j.ExcludeLate
+	}
 }
 
 // WindowIndex is the index into stats.Windows of the window shown first.

@@ -100,20 +100,28 @@ every 15 seconds; others are article, smooth, prefill and preemption.
 `
 	case command == "report":
 		return `Usage: teapot report URL... [flags]
+       teapot report FILE [flags]
+       teapot report FILE FILE... --merge [flags]
 
-Measure without a screen, then write a report.
+Measure without a screen, then write a report; or write that of a recording,
+- for standard input, which is the same to the last digit. With --merge the
+samples of several recordings of the same time are added up.
 
   teapot report http://localhost:8000 -d 60s -c 4
   teapot report https://gpu07/v1 -n 500 --slo 'gap<=50ms:99%' -o run.json
   teapot report demo:article -c 8 -d 40s --output-format markdown
+  teapot report run.teapot -o run.json
+  teapot report gpu07.teapot gpu08.teapot --merge
 `
 	case command == "replay":
 		return `Usage: teapot replay FILE [flags]
 
-Show a recording as if it happened now. FILE - reads standard input.
+Show a recording as if it happened now. FILE - reads standard input. p pauses,
+[ and ] halve and double the speed, < and > go 10 s back and forth, { and } a
+minute, , and . a second, J to the cursor, 0 to the beginning.
 
   teapot replay run.teapot
-  teapot replay run.teapot --speed 0 --output-format json
+  teapot replay run.teapot --speed 4
   ssh gpu07 teapot probe localhost:8000 | teapot replay -
 `
 	case command == "export":
@@ -190,6 +198,7 @@ Commands (teapot COMMAND -h says more):
   watch [URL...]     the live screen; the default
   demo [PROFILE]     the live screen on the built-in engine
   report URL...      measure without a screen, then report
+  report FILE...     the report of a recording, with --merge of several
   replay FILE        the screen of a recording, - for standard input
   export FILE        a recording as a trace, CSV, .hlog or vLLM's JSON
   probe URL...       events on standard output

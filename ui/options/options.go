@@ -37,8 +37,12 @@ type Options struct {
 	// hold userinfo: show them through Redact. Empty on Watch means that the
 	// well-known local ports are to be tried.
 	URLs []string `kong:"-"`
-	// File is the recording of Replay and Export; "-" is standard input.
+	// File is the recording of Replay and Export, and of Report where it is one
+	// recording; "-" is standard input.
 	File string `kong:"-"`
+	// Files are the recordings that Report is of; empty where it measures. Several
+	// are there with Merge alone.
+	Files []string `kong:"-"`
 	// Profile is the profile of Engine.
 	Profile string `kong:"-"`
 	// Prompts are the prompts of --prompt and --prompt-file, in turn.
@@ -89,6 +93,7 @@ type Options struct {
 	To           string        `name:"to" type:"opt" group:"output" placeholder:"FORMAT" default:"trace" values:"trace,csv,requests,hlog,vllm" on:"export" help:"trace: a Chrome trace, for Perfetto. csv: a row per token event; requests: one per request. hlog: HdrHistogram's interval log. vllm: JSON with the keys of vllm bench serve."`
 	Record       string        `name:"record" type:"opt" group:"output" placeholder:"FILE" on:"watch report" help:"Write the session's events to FILE, for teapot replay."`
 	SaveText     bool          `name:"save-text" type:"opt" group:"output" on:"watch report probe" help:"Let the text of replies into recordings."`
+	Merge        bool          `name:"merge" type:"opt" group:"output" on:"report" help:"One report of several recordings of the same time: their samples are added up, target by target."`
 	NoSummary    bool          `name:"no-summary" type:"opt" group:"output" on:"watch replay" help:"Leave no table behind when the screen closes."`
 	Speed        float64       `name:"speed" type:"opt" group:"output" placeholder:"X" default:"1" min:"0" max:"1000" eg:"--speed 4" on:"replay" help:"Pace of the replay; 0: as fast as possible."`
 	Addr         string        `name:"addr" type:"opt" rule:"addr" group:"output" placeholder:"ADDR" default:"127.0.0.1:0" eg:"--addr 127.0.0.1:8000" on:"engine" help:"Address the engine listens on; port 0 takes a free one."`

@@ -40,7 +40,16 @@ func TestUsageErrors(t *testing.T) {
 		{"reprot http://x", "'reprot' is neither a command nor a URL; did you mean 'report'?"},
 		{"compare a b", "'compare' is neither a command (watch, demo, report, replay, export, probe, engine, selftest, accuracy) nor a URL; a host alone is written http://compare:8000"},
 		{"h:1 report", "'report' is a command and comes before the URL, e.g. teapot report http://localhost:8000"},
-		{"report", "report needs a URL, e.g. teapot report http://localhost:8000 -d 60s"},
+		{"report", "report needs a URL or a recording, e.g. teapot report http://localhost:8000 -d 60s"},
+		{"report a.teapot", "report: stat a.teapot: no such file or directory"},
+		{"report /", "report: / is a folder"},
+		{"report - h:1", "'-' is a recording and 'h:1' is none: a report is of recordings or of endpoints"},
+		{"report h:1 ./a", "'./a' is a recording and 'h:1' is none: a report is of recordings or of endpoints"},
+		{"report - a.teapot", "report takes one recording; --merge adds several up, and teapot compare A B tells two apart"},
+		{"report - - --merge", "'-' is given twice"},
+		{"report - -c 4", "--concurrency has no meaning for a recording, which is measured already"},
+		{"report - --record f", "--record has no meaning for a recording, which is measured already"},
+		{"report h:1 --merge", "--merge adds up recordings: name their files, e.g. teapot report a.teapot b.teapot --merge"},
 		{"probe", "probe needs a URL, e.g. teapot probe http://localhost:8000 > run.teapot"},
 		{"replay", "replay needs a recording, e.g. teapot replay run.teapot, or - for standard input"},
 		{"replay a b", "replay takes one recording, e.g. teapot replay run.teapot"},
@@ -261,7 +270,7 @@ func TestConfig(t *testing.T) {
 		Load: event.Load{Concurrency: 8, Requests: 500, Duration: 40 * time.Second, MaxTotal: 9, Warmup: 2,
 			MaxTokens: 64, PromptTokens: 512, Seed: 7},
 		Limits:  event.Limits{Connect: time.Second, First: 2 * time.Second, Idle: 3 * time.Second, Total: 4 * time.Second, Grace: 10 * time.Second, Ready: 5 * time.Minute},
-		Verbose: true, GiveUp: true, Version: Release, GPU: true,
+		Verbose: true, GiveUp: true, Version: Release, GPU: true, Judge: event.Judge{Retention: 15 * time.Minute},
 	}
 	if diff := cmp.Diff(want, o.Config([]string{"http://127.0.0.1:9"})); diff != "" {
 		t.Error(diff)
@@ -342,5 +351,31 @@ func TestLine(t *testing.T) {
 	err := errors.New("Get \"http://u:SECRET@h/?k=SECRET\": dial\n\x1b[31mtcp")
 	if got := Line(err); got != `Get "http://h/": dial tcp` {
 		t.Errorf("%q", got)
+	}
+}
+
+// A recording is judged as its run was, but for what is asked for anew.
+func TestRecall(t *testing.T) {
+	run := mustParse(t, nil, "h:1", "--slo", "gap<=50ms:99%", "--max-error-rate", "1%", "--retention", "1h", "--exclude-late")
+	judge := run.Config(nil).Judge
+	again := mustParse(t, nil, "report", "-")
+	again.Recall(nil)
+	if len(again.Stats().SLO) != 0 {
+		t.Error("a service level out of nothing")
+	}
+	again.Recall(&judge)
+	if diff := cmp.Diff(run.Stats(), again.Stats()); diff != "" {
+		t.Error(diff)
+	}
+	other := mustParse(t, nil, "report", "-", "--slo", "ttft<1s", "--retention", "2h")
+	judge.SLO = append(judge.SLO, "nonsense")
+	other.Recall(&judge)
+	if s := other.Stats(); len(s.SLO) != 1 || s.SLO[0].Metric != "ttft" || s.Retention != 2*time.Hour || !s.ExcludeLate {
+		t.Errorf("%+v", s)
+	}
+	foreign := mustParse(t, nil, "report", "-")
+	foreign.Recall(&event.Judge{SLO: []string{"nonsense"}, MaxErrorRate: "much", Retention: -1})
+	if s := foreign.Stats(); len(s.SLO) != 0 || s.MaxErrorRate >= 0 || s.Retention != 15*time.Minute {
+		t.Errorf("%+v", s)
 	}
 }

@@ -102,6 +102,8 @@ func TestPrecedence(t *testing.T) {
 			args = []string{"export", "-"}
 		case strings.Contains(on, " engine "):
 			args = []string{"engine"}
+		case f.Name == "merge":
+			args = []string{"report", "-"}
 		default:
 			args = strings.Fields(on)[:1]
 		}

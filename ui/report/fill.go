@@ -55,10 +55,14 @@ func newSettings(s *stats.Snapshot, o Options) settings {
 	if l.Cold {
 		j.Cache = "cold"
 	}
-	if o.Limits != nil {
+	of := s.Session.Limits
+	if of == nil {
+		of = o.Limits
+	}
+	if of != nil {
 		j.Limits = &limits{
-			Connect: ms(int64(o.Limits.Connect)), First: ms(int64(o.Limits.First)),
-			Idle: ms(int64(o.Limits.Idle)), Total: ms(int64(o.Limits.Total)),
+			Connect: ms(int64(of.Connect)), First: ms(int64(of.First)),
+			Idle: ms(int64(of.Idle)), Total: ms(int64(of.Total)),
 		}
 	}
 	return j

@@ -19,7 +19,7 @@ import (
 // Options says what is known of a run beside its Snapshot, and how to write.
 type Options struct {
 	ASCII  bool          // bytes below 0x80 alone, in Text
-	Limits *event.Limits // the timers of the requests; nil when unknown, as in a replay
+	Limits *event.Limits // the timers of the requests, where the Snapshot does not know them; nil when unknown
 }
 
 // reader is stats.Read, or a stand-in for it.

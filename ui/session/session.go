@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"syscall"
@@ -48,14 +47,22 @@ type Live interface {
 	Ended() string
 }
 
+// Recording takes the events of a session as the statistics take them.
+type Recording interface {
+	Put(event.Event) // never waits
+	Err() error      // the first fault; nothing is written after it
+	Close() error    // writes what waits
+}
+
 // Source is where the events of a session come from.
 type Source struct {
 	Next      func() (event.Event, error)
 	Stop      func()                   // ends it; Next returns soon after
 	Live      Live                     // nil in a replay
-	Recording io.Closer                // written from the same events; nil: none
+	Recording Recording                // written from the same events; nil: none
 	Scene     func() (ui.Scene, error) // plays the next scene of a demo; nil where there is none
 	Damage    func() string            // what a recording has lost; nil where nothing can be
+	Playback  ui.Playback              // of a recording on a screen; nil: none
 }
 
 // Session is one run. Its methods are called by one goroutine.
@@ -104,7 +111,13 @@ func (s *Session) Start(from Source) {
 	if s.log != nil {
 		next = s.log.Follow(next)
 	}
+	if from.Recording != nil {
+		next = sayFault(next, from.Recording.Err)
+	}
 	s.feed = stats.NewFeed(s.o.Stats(), next, snapshotEvery)
+	if from.Recording != nil {
+		s.feed.Tee(from.Recording.Put)
+	}
 	go func() {
 		defer close(s.over)
 		defer func() {
@@ -118,6 +131,23 @@ func (s *Session) Start(from Source) {
 
 // Do calls fn alone with the numbers of the session, at any time after Start.
 func (s *Session) Do(fn func(*stats.Aggregator)) { s.feed.Do(fn) }
+
+// sayFault returns next with one note among its events when the recording
+// cannot be written any more. The measurement goes on.
+func sayFault(next func() (event.Event, error), fault func() error) func() (event.Event, error) {
+	said, last := false, int64(0)
+	return func() (event.Event, error) {
+		if err := fault(); err != nil && !said {
+			said = true
+			return &event.Note{At: last, Level: "error", Text: err.Error() + "; it ends here, measuring goes on"}, nil
+		}
+		ev, err := next()
+		if ev != nil {
+			last = ev.Time()
+		}
+		return ev, err
+	}
+}
 
 // Close ends the source, if it was started.
 func (s *Session) Close() {
@@ -133,6 +163,14 @@ func (s *Session) end() {
 	case <-s.over:
 	case <-time.After(endLimit):
 	}
+	s.Damaged()
+}
+
+// Refresh publishes what was read so far, for a source that is about to wait.
+func (s *Session) Refresh() { s.feed.Do(func(*stats.Aggregator) {}) }
+
+// Damaged looks at what a recording has lost so far.
+func (s *Session) Damaged() {
 	if s.source.Damage != nil {
 		s.feed.Do(func(a *stats.Aggregator) { a.Damaged(s.source.Damage()) })
 	}
@@ -192,7 +230,7 @@ func (s *Session) Show() (int, error) {
 		Window: s.o.WindowIndex(), Theme: s.o.Theme, Color: s.o.Color, Glyphs: s.o.Glyphs,
 		LowBandwidth: s.o.LowBandwidth, NoSync: s.o.NoSync, In: os.Stdin, Out: os.Stdout,
 	}
-	c.Scene = s.source.Scene
+	c.Scene, c.Playback = s.source.Scene, s.source.Playback
 	if s.source.Live != nil {
 		c.Control, c.Ended = s.source.Live.Send, s.source.Live.Ended
 	}
@@ -227,8 +265,18 @@ func (s *Session) lines() (int, error) {
 
 // finish writes the report that was asked for and settles the exit code.
 func (s *Session) finish(sig int, screen bool) (int, error) {
-	snap := s.feed.Snapshot()
+	return s.conclude(s.feed.Snapshot(), sig, screen)
+}
+
+// Conclude reports on a snapshot that was made elsewhere, such as that of
+// several recordings. The result is the exit code.
+func (s *Session) Conclude(snap *stats.Snapshot) (int, error) { return s.conclude(snap, 0, false) }
+
+func (s *Session) conclude(snap *stats.Snapshot, sig int, screen bool) (int, error) {
 	err := s.recorded()
+	if snap.Damaged != "" && len(snap.Targets) > 0 {
+		fmt.Fprintln(os.Stderr, "teapot: "+options.Line(fmt.Errorf("%s: %s", s.o.File, snap.Damaged)))
+	}
 	if s.o.WantsReport(screen) {
 		opt := report.Options{ASCII: s.o.ASCII()}
 		if s.source.Live != nil {
@@ -249,13 +297,21 @@ func (s *Session) finish(sig int, screen bool) (int, error) {
 	case s.source.Live != nil && s.source.Live.Ended() != "":
 		return exitFailure, errors.New(s.source.Live.Ended())
 	case s.source.Live == nil && len(snap.Targets) == 0:
-		return exitFailure, fmt.Errorf("%s: there is no event in it; %s", s.o.File, snap.Damaged)
+		return exitFailure, empty(s.o.File, snap.Damaged)
 	}
 	code, why := report.Verdict(snap)
 	if why != "" {
 		return code, errors.New(why)
 	}
 	return code, nil
+}
+
+// empty says of a recording that there is nothing in it.
+func empty(file, damage string) error {
+	if damage == "" {
+		return fmt.Errorf("%s: nothing was recorded in it", file)
+	}
+	return fmt.Errorf("%s: nothing can be read of it: %s", file, damage)
 }
 
 // recorded closes the recording.
