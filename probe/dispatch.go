@@ -76,7 +76,7 @@ func (l *looper) loop() (reason string) {
 		for _, s := range l.slots {
 			close(s.jobs)
 		}
-		l.announce(event.StateDone, "")
+		l.announce(event.StateDone, l.unready())
 	}()
 	l.r.in.put(l.ep.describe(l.r.clk.Now(), l.health.state, ""))
 	timer := time.NewTimer(0)
@@ -103,6 +103,15 @@ func (l *looper) loop() (reason string) {
 			l.took(res)
 		}
 	}
+}
+
+// unready says of a target that was waited for to the end what it was doing.
+func (l *looper) unready() string {
+	h := &l.health
+	if l.everOK || h.state != event.StateLoading && h.state != event.StateLimited {
+		return ""
+	}
+	return "still " + string(h.state) + " at the end: " + h.detail
 }
 
 // enough says which limit of the run forbids any further request, "" if none.

@@ -13,16 +13,17 @@ import (
 type health struct {
 	state    event.State
 	detail   string
-	before   event.State // the state while probing is paused
-	known    bool        // it was found out what answers
-	trying   bool        // one request at a time, until one succeeds
-	asks     bool        // only requests tell that the model is being loaded
-	lost     bool        // it was down, and has answered no request since
-	anew     bool        // it answers, and is warmed up again
-	rewarmed bool        // that was tried since it was down
-	failures int         // requests that failed in a row
-	hold     int64       // nothing is sent before, ns of the session's clock
-	long     bool        // hold is so far off that an open loop must not catch up after it
+	before   event.State   // the state while probing is paused
+	known    bool          // it was found out what answers
+	trying   bool          // one request at a time, until one succeeds
+	asks     bool          // only requests tell that the model is being loaded
+	apart    time.Duration // between two of these
+	lost     bool          // it was down, and has answered no request since
+	anew     bool          // it answers, and is warmed up again
+	rewarmed bool          // that was tried since it was down
+	failures int           // requests that failed in a row
+	hold     int64         // nothing is sent before, ns of the session's clock
+	long     bool          // hold is so far off that an open loop must not catch up after it
 	backoff  time.Duration
 }
 
@@ -31,6 +32,7 @@ const (
 	firstBackoff = time.Second // doubles with each failure
 	mostBackoff  = 30 * time.Second
 	loadingWait  = time.Second      // between two looks at a server that loads its model
+	mostApart    = 5 * time.Second  // between two requests to one of which only these tell
 	mostAsked    = 60 * time.Second // of what a server may ask us to wait
 	busySlotWait = 250 * time.Millisecond
 	inARow       = 3 // failures of any kind before a target counts as down
@@ -44,7 +46,7 @@ func (l *looper) announce(state event.State, detail string) {
 	}
 	l.health.state, l.health.detail = state, detail
 	switch state {
-	case event.StateLoading, event.StateWarmup:
+	case event.StateLoading, event.StateWarmup, event.StateLimited:
 		l.preparing.Store(true)
 	case event.StateDown, event.StateDone:
 		l.preparing.Store(false)
@@ -91,7 +93,7 @@ func (l *looper) detected(err error) {
 	}
 	var refused *engine.StatusError
 	if errors.As(err, &refused) && refused.Loading() {
-		l.health.asks = false
+		l.health.asks, l.health.apart = false, 0
 		l.loading(refused.RetryAfter, refused.Message)
 		return
 	}
@@ -124,10 +126,12 @@ func (l *looper) rewarm() bool {
 	return true
 }
 
-// loading waits for a server that is loading its model.
+// loading waits for a server that is loading its model. One whose list of models
+// says so is looked at by that alone, one GET a time. Where only requests tell,
+// they come ever less often, and nothing else is asked: it was, and was answered.
 func (l *looper) loading(asked time.Duration, message string) {
-	wait := min(max(asked, loadingWait), mostBackoff)
-	l.health.known, l.health.trying = false, true
+	wait := min(max(asked, loadingWait, l.health.apart), mostBackoff)
+	l.health.known, l.health.trying = l.health.asks, true
 	l.health.hold = l.r.clk.Now() + int64(wait)
 	if message == "" {
 		message = "the model is being loaded"
@@ -154,6 +158,9 @@ func (l *looper) took(res result) {
 	}
 	switch {
 	case out.class.OK():
+		if !j.warmup {
+			l.r.measured.Store(true)
+		}
 		l.succeeded()
 	case out.class == event.Aborted:
 		if !j.warmup {
@@ -167,6 +174,7 @@ func (l *looper) took(res result) {
 			l.warm++
 		}
 		l.health.asks = true
+		l.health.apart = min(max(loadingWait, l.health.apart*3/2), mostApart)
 		l.loading(out.retryAfter, out.message)
 	default:
 		l.failed(s, j, out)
@@ -185,6 +193,9 @@ func (l *looper) succeeded() {
 		l.health.hold, l.health.long = 0, false
 	}
 	l.health.trying, l.health.failures, l.health.backoff = false, 0, 0
+	if l.health.asks { // what it did not say of itself while it was loading, it may say now
+		l.health.asks, l.health.apart, l.health.known = false, 0, false
+	}
 	if back {
 		l.r.in.put(&event.Mark{At: l.r.clk.Now(), Label: l.ep.shown + " answers again", Auto: true})
 	}

@@ -53,6 +53,8 @@ type run struct {
 	asking context.Context // until no new request may be made
 	stop   context.CancelFunc
 	live   chan struct{} // a target went live
+
+	measured atomic.Bool // a measured request succeeded
 }
 
 // nextID numbers the requests of the session from 1.
@@ -198,6 +200,7 @@ func (r *run) wait(ctx context.Context, controls <-chan event.Control, reasons <
 	if d := r.cfg.Load.Duration; d > 0 {
 		limit.Reset(d)
 	}
+	patience := r.patience()
 	live, failed, interrupted := r.live, r.in.done, ctx.Done()
 	stop := func(reason string, complete bool, grace time.Duration) {
 		limit.Stop()
@@ -222,8 +225,16 @@ func (r *run) wait(ctx context.Context, controls <-chan event.Control, reasons <
 			if d := r.cfg.Load.Duration; d > 0 && end.Reason == "" {
 				limit.Reset(d)
 			}
+		case <-patience:
+			switch patience = nil; {
+			case r.measured.Load() || end.Reason != "":
+			case preparing(loops):
+				stop(ReasonNever, false, 0)
+			default: // it is being tried just now
+				patience = time.After(time.Second)
+			}
 		case <-limit.C:
-			if live != nil && preparing(loops) && r.clk.Now() < int64(maxPreparing) {
+			if live != nil && preparing(loops) && end.Reason == "" {
 				limit.Reset(time.Second / 10)
 				continue
 			}
@@ -258,10 +269,16 @@ func (r *run) wait(ctx context.Context, controls <-chan event.Control, reasons <
 	return end
 }
 
-// maxPreparing is how long a run of limited duration waits at most for the
-// first measured request, while a target answers that its model is being
-// loaded, or is being warmed up.
-const maxPreparing = 15 * time.Minute
+// patience is when a run that has an end gives up waiting for its first
+// measured request, while a target answers that its model is being loaded, asks
+// to be asked later, or is being warmed up. It never comes where nobody waits
+// for an end.
+func (r *run) patience() <-chan time.Time {
+	if l := &r.cfg.Load; l.Duration <= 0 && l.Requests <= 0 && !r.cfg.GiveUp {
+		return nil
+	}
+	return time.After(r.limits.Ready)
+}
 
 // preparing tells whether a target is on its way to being measured.
 func preparing(loops []*looper) bool {

@@ -78,6 +78,7 @@ const (
 	defaultIdle    = 30 * time.Second
 	defaultTotal   = 10 * time.Minute
 	defaultGrace   = 10 * time.Second
+	defaultReady   = 15 * time.Minute
 )
 
 // withDefaults fills what was left open and bounds what was not.
@@ -103,7 +104,7 @@ func withDefaults(c event.Config) event.Config {
 		other time.Duration
 	}{
 		{&c.Limits.Connect, defaultConnect}, {&c.Limits.First, defaultFirst}, {&c.Limits.Idle, defaultIdle},
-		{&c.Limits.Total, defaultTotal}, {&c.Limits.Grace, defaultGrace},
+		{&c.Limits.Total, defaultTotal}, {&c.Limits.Grace, defaultGrace}, {&c.Limits.Ready, defaultReady},
 	} {
 		if *d.have <= 0 {
 			*d.have = d.other

@@ -73,13 +73,17 @@ type Load struct {
 	Passive bool `json:"passive,omitempty"`
 }
 
-// Limits are the four timers of a request; 0 means the default of the probe.
+// Limits are the four timers of a request, and those of a run; 0 means the default of the probe.
 type Limits struct {
 	Connect time.Duration `json:"connect"` // DNS, TCP and TLS together
 	First   time.Duration `json:"first"`   // from sent to the first token
 	Idle    time.Duration `json:"idle"`    // between two tokens; bytes that carry none (comments, pings) do not count
 	Total   time.Duration `json:"total"`   // from sent to the end
 	Grace   time.Duration `json:"grace"`   // for requests in flight when the run's limit is reached
+
+	// Ready is how long a run that has an end waits for its first measured
+	// request while a target is loading its model, is warmed up, or asks to wait.
+	Ready time.Duration `json:"ready,omitempty"`
 }
 
 // Control is one line of JSON on a probe's standard input.

@@ -43,7 +43,7 @@ func (o *Options) Config(urls []string) event.Config {
 			MaxTokens: o.MaxTokens, PromptTokens: o.PromptTokens, Seed: o.runSeed, Cold: cold, Passive: o.Passive,
 		},
 		Limits: event.Limits{
-			Connect: o.ConnectTimeout, First: o.TTFTTimeout, Idle: o.IdleTimeout, Total: o.Timeout, Grace: grace,
+			Connect: o.ConnectTimeout, First: o.TTFTTimeout, Idle: o.IdleTimeout, Total: o.Timeout, Grace: grace, Ready: o.ReadyTimeout,
 		},
 		Text:    o.Command == Watch || o.SaveText,
 		GiveUp:  o.Command == Report,

@@ -74,6 +74,8 @@ type Options struct {
 	IdleTimeout    time.Duration `name:"idle-timeout" type:"opt" group:"limits" placeholder:"T" default:"30s" min:"1ms" max:"24h" eg:"--idle-timeout 30s" on:"watch report probe" help:"Limit between two tokens."`
 	Timeout        time.Duration `name:"timeout" type:"opt" group:"limits" placeholder:"T" default:"10m" min:"1ms" max:"24h" eg:"--timeout 10m" on:"watch report probe" help:"Limit for a whole request."`
 
+	ReadyTimeout time.Duration `name:"ready-timeout" type:"opt" group:"limits" placeholder:"T" default:"15m" min:"1s" max:"24h" eg:"--ready-timeout 30m" on:"watch report probe" help:"Limit of the wait for an endpoint that loads its model, or asks to be asked later, before anything is measured; -d begins after it. A watch without -d or -n waits for ever."`
+
 	SLO          []string      `name:"slo" type:"opt" rule:"slo" group:"stats" placeholder:"EXPR" eg:"--slo 'gap<=50ms:99%'" on:"watch report replay" help:"Service level, such as 'gap<=50ms:99%' or 'ttft<500ms' (then 99 %); metrics ttft ttfo gap itl tpot e2e. Also mlperf:70b-interactive and the like, reader, 24fps, 60fps, instant. May be repeated; a miss gives exit code 3."`
 	MaxErrorRate string        `name:"max-error-rate" type:"opt" rule:"share" group:"stats" placeholder:"SHARE" eg:"--max-error-rate 1%" on:"watch report replay" help:"Most failed requests to put up with, such as 1%; more gives exit code 3."`
 	Window       string        `name:"window" type:"opt" rule:"window" group:"stats" placeholder:"T" default:"1m" eg:"--window 5m" on:"watch replay" help:"Rolling window shown first: 10s, 1m, 5m or 15m."`

@@ -254,13 +254,13 @@ func TestConfig(t *testing.T) {
 	o := mustParse(t, map[string]string{"OPENAI_API_KEY": "SECRET", "TEAPOT_HEADER": "X-A: 1\nX-B: 2"},
 		"report", "demo:article", "-c", "8", "-d", "40s", "-n", "500", "--seed", "7", "--warmup", "2", "--max-tokens", "64",
 		"--prompt-tokens", "512", "--cache", "warm", "-m", "tea", "--api", "chat", "--insecure", "-v", "--max-total-tokens", "9",
-		"--connect-timeout", "1s", "--ttft-timeout", "2s", "--idle-timeout", "3s", "--timeout", "4s")
+		"--connect-timeout", "1s", "--ttft-timeout", "2s", "--idle-timeout", "3s", "--timeout", "4s", "--ready-timeout", "5m")
 	want := event.Config{
 		Targets: []event.TargetConfig{{URL: "http://127.0.0.1:9", Model: "tea", API: "chat",
 			Headers: []string{"X-A: 1", "X-B: 2"}, KeyEnv: "OPENAI_API_KEY", Insecure: true, Metrics: "auto"}},
 		Load: event.Load{Concurrency: 8, Requests: 500, Duration: 40 * time.Second, MaxTotal: 9, Warmup: 2,
 			MaxTokens: 64, PromptTokens: 512, Seed: 7},
-		Limits:  event.Limits{Connect: time.Second, First: 2 * time.Second, Idle: 3 * time.Second, Total: 4 * time.Second, Grace: 10 * time.Second},
+		Limits:  event.Limits{Connect: time.Second, First: 2 * time.Second, Idle: 3 * time.Second, Total: 4 * time.Second, Grace: 10 * time.Second, Ready: 5 * time.Minute},
 		Verbose: true, GiveUp: true, Version: Release, GPU: true,
 	}
 	if diff := cmp.Diff(want, o.Config([]string{"http://127.0.0.1:9"})); diff != "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"teapot/probe/event"
 	"teapot/stats"
 )
 
@@ -54,6 +55,8 @@ func unanswered(t *stats.Target) string {
 		line += " (" + c + ")"
 	}
 	switch {
+	case t.Info.State == event.StateDone && t.Info.Detail != "": // it was waited for to the end
+		line += ": " + clean(t.Info.Detail)
 	case t.LastError != "":
 		line += ": " + clean(t.LastError)
 	case t.Info.Detail != "":

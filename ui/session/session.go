@@ -33,6 +33,7 @@ const (
 
 	snapshotEvery = 50 * time.Millisecond // the fastest pane draws ten times a second
 	progressEvery = 5 * time.Second       // between two lines while a report is measured
+	waitsEvery    = time.Second / 4       // between two looks at what it waits for
 	endLimit      = 5 * time.Second       // for a source that was told to end
 
 	// gcPercent keeps the heap of a session of many hours within its bounds. The
@@ -144,6 +145,9 @@ func (s *Session) Measure() (int, error) {
 			_ = plain.Run(ctx, os.Stderr, s.feed.Snapshot, tick.C, s.feed.Done(), plain.Options{ASCII: s.o.ASCII()})
 		}()
 	}
+	looks := time.NewTicker(waitsEvery)
+	defer looks.Stop()
+	go plain.Waits(ctx, os.Stderr, s.feed.Snapshot, looks.C, s.feed.Done(), s.o.ReadyTimeout, s.o.ASCII())
 	select {
 	case <-s.feed.Done():
 	case <-ctx.Done():
