@@ -2,6 +2,7 @@ package probe
 
 import (
 	"compress/gzip"
+	"errors"
 	"io"
 	"sync/atomic"
 	"unsafe"
@@ -192,19 +193,57 @@ func (b *body) flush() {
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // inflater undoes a compression that was not asked for. It reads the header of
-// the compressed stream only when the first byte is wanted.
+// the compressed stream only when the first byte is wanted. An error is that of
+// the stream beneath, else a *zipError.
 type inflater struct {
 	src io.Reader
+	end error // of src
 	zip *gzip.Reader
 }
 
 func (i *inflater) Read(p []byte) (int, error) {
 	if i.zip == nil {
-		z, err := gzip.NewReader(i.src)
+		z, err := gzip.NewReader(beneath{i})
 		if err != nil {
-			return 0, err
+			return 0, i.why(err)
 		}
 		i.zip = z
 	}
-	return i.zip.Read(p)
+	n, err := i.zip.Read(p)
+	return n, i.why(err)
+}
+
+// why tells a stream that broke from one that came whole and is no gzip.
+func (i *inflater) why(err error) error {
+	switch {
+	case err == nil, err == io.EOF && i.zip != nil:
+		return err
+	case i.end != nil && i.end != io.EOF:
+		return i.end
+	}
+	return &zipError{err}
+}
+
+// zipError is why a reply that says that it is gzip cannot be read.
+type zipError struct{ err error }
+
+func (e *zipError) Error() string {
+	switch {
+	case errors.Is(e.err, gzip.ErrHeader):
+		return "the reply says that it is gzip, and is not"
+	case errors.Is(e.err, io.ErrUnexpectedEOF), e.err == io.EOF:
+		return "the reply says that it is gzip, and ends inside of it"
+	}
+	return "the reply says that it is gzip, which is broken: " + e.err.Error()
+}
+
+// beneath reads the compressed stream and remembers how it ended.
+type beneath struct{ of *inflater }
+
+func (b beneath) Read(p []byte) (int, error) {
+	n, err := b.of.src.Read(p)
+	if err != nil {
+		b.of.end = err
+	}
+	return n, err
 }
