@@ -52,6 +52,7 @@ type body struct {
 	total  int    // token events of the request
 
 	veils [event.Counted + 1]veil // one for each channel
+	braid braid                   // of all of them
 }
 
 // begin prepares for a new reply on conn, whose header has just been read.
@@ -67,6 +68,7 @@ func (b *body) begin(src io.Reader, conn arrivals, request uint64, sent int64, h
 	for i := range b.veils {
 		b.veils[i].reset(&b.red.find)
 	}
+	b.braid = braid{last: -1}
 	b.drop()
 }
 
@@ -135,7 +137,7 @@ func (b *body) add(ev *sse.Event, p *api.Part) {
 	}
 	r := &b.past[ev.Read%reads]
 	b.spans = append(b.spans, len(b.arena))
-	b.arena = b.veils[int(p.Channel)%len(b.veils)].push(b.arena, p.Text)
+	b.weave(int(p.Channel)%len(b.veils), p.Text)
 	b.tokens = append(b.tokens, event.Token{
 		At: r.At, Target: b.target, Request: b.request, Slot: b.slot, Late: r.Late,
 		K: p.K, Burst: b.burst, Bytes: uint32(len(p.Text)), Channel: p.Channel,
