@@ -2,6 +2,7 @@ package probe
 
 import (
 	"compress/gzip"
+	"errors"
 	"io"
 	"sync/atomic"
 	"unsafe"
@@ -51,6 +52,7 @@ type body struct {
 	total  int    // token events of the request
 
 	veils [event.Counted + 1]veil // one for each channel
+	braid braid                   // of all of them
 }
 
 // begin prepares for a new reply on conn, whose header has just been read.
@@ -66,6 +68,7 @@ func (b *body) begin(src io.Reader, conn arrivals, request uint64, sent int64, h
 	for i := range b.veils {
 		b.veils[i].reset(&b.red.find)
 	}
+	b.braid = braid{last: -1}
 	b.drop()
 }
 
@@ -134,7 +137,7 @@ func (b *body) add(ev *sse.Event, p *api.Part) {
 	}
 	r := &b.past[ev.Read%reads]
 	b.spans = append(b.spans, len(b.arena))
-	b.arena = b.veils[int(p.Channel)%len(b.veils)].push(b.arena, p.Text)
+	b.weave(int(p.Channel)%len(b.veils), p.Text)
 	b.tokens = append(b.tokens, event.Token{
 		At: r.At, Target: b.target, Request: b.request, Slot: b.slot, Late: r.Late,
 		K: p.K, Burst: b.burst, Bytes: uint32(len(p.Text)), Channel: p.Channel,
@@ -192,19 +195,57 @@ func (b *body) flush() {
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // inflater undoes a compression that was not asked for. It reads the header of
-// the compressed stream only when the first byte is wanted.
+// the compressed stream only when the first byte is wanted. An error is that of
+// the stream beneath, else a *zipError.
 type inflater struct {
 	src io.Reader
+	end error // of src
 	zip *gzip.Reader
 }
 
 func (i *inflater) Read(p []byte) (int, error) {
 	if i.zip == nil {
-		z, err := gzip.NewReader(i.src)
+		z, err := gzip.NewReader(beneath{i})
 		if err != nil {
-			return 0, err
+			return 0, i.why(err)
 		}
 		i.zip = z
 	}
-	return i.zip.Read(p)
+	n, err := i.zip.Read(p)
+	return n, i.why(err)
+}
+
+// why tells a stream that broke from one that came whole and is no gzip.
+func (i *inflater) why(err error) error {
+	switch {
+	case err == nil, err == io.EOF && i.zip != nil:
+		return err
+	case i.end != nil && i.end != io.EOF:
+		return i.end
+	}
+	return &zipError{err}
+}
+
+// zipError is why a reply that says that it is gzip cannot be read.
+type zipError struct{ err error }
+
+func (e *zipError) Error() string {
+	switch {
+	case errors.Is(e.err, gzip.ErrHeader):
+		return "the reply says that it is gzip, and is not"
+	case errors.Is(e.err, io.ErrUnexpectedEOF), e.err == io.EOF:
+		return "the reply says that it is gzip, and ends inside of it"
+	}
+	return "the reply says that it is gzip, which is broken: " + e.err.Error()
+}
+
+// beneath reads the compressed stream and remembers how it ended.
+type beneath struct{ of *inflater }
+
+func (b beneath) Read(p []byte) (int, error) {
+	n, err := b.of.src.Read(p)
+	if err != nil {
+		b.of.end = err
+	}
+	return n, err
 }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/textproto"
+	"slices"
 	"strings"
 	"syscall"
 
 	"teapot/probe/event"
+	"teapot/probe/http1"
 )
 
 // connectClass is the class of a failure to connect. phase is the class of the
@@ -41,10 +44,31 @@ func timedOut(err error) bool {
 // replyClass is the class of a failure after the request left and before the
 // headers of a reply were read.
 func replyClass(err error) event.Class {
-	if strings.Contains(err.Error(), "malformed HTTP") || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client") {
+	if noHTTP(err) || brokenHead(err) {
 		return event.ErrNotStream
 	}
 	return event.ErrReset
+}
+
+// noHTTP tells whether what came is not HTTP at all.
+func noHTTP(err error) bool {
+	return strings.Contains(err.Error(), "malformed HTTP") || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
+}
+
+// brokenHead tells whether a header came that breaks the rules of HTTP: the
+// connection is whole. Most of these errors have no type of their own.
+func brokenHead(err error) bool {
+	var rule textproto.ProtocolError
+	for _, known := range []error{http1.ErrHeadTooLong, http1.ErrSwitched, http1.ErrInformational} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	text := err.Error()
+	return errors.As(err, &rule) || slices.ContainsFunc([]string{
+		"malformed MIME header", "bad Content-Length", "unsupported transfer encoding", "too many transfer encodings",
+		"response headers exceeded", "invalid header field", "unexpected content-length", "Content-Length headers",
+	}, func(known string) bool { return strings.Contains(text, known) })
 }
 
 // describe says in a few words what happened, for a person. What net/http and
@@ -62,8 +86,10 @@ func describe(class event.Class, err error) string {
 		return "the server closed the connection without an answer"
 	case class == event.ErrReset && errors.Is(err, syscall.ECONNRESET):
 		return "the server reset the connection without an answer"
-	case class == event.ErrNotStream:
+	case class == event.ErrNotStream && noHTTP(err):
 		return "the answer is not HTTP"
+	case class == event.ErrNotStream:
+		return "the header of the answer is broken: " + err.Error()
 	}
 	var op *net.OpError
 	if errors.As(err, &op) && op.Err != nil {

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,6 +22,15 @@ func reset(c net.Conn) bool {
 	c.(*net.TCPConn).SetLinger(0)
 	c.Close()
 	return false
+}
+
+// zipped is a text as gzip.
+func zipped(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, text)
+	z.Close()
+	return b.String()
 }
 
 // hang keeps a connection open without a word until the client leaves it.
@@ -76,6 +87,41 @@ func TestFailuresHaveTheirClass(t *testing.T) {
 			event.ErrBody200, 200, "the reason", 0, 0},
 		{"not HTTP", long, func(c net.Conn) bool { io.WriteString(c, "SSH-2.0-OpenSSH_9.6\r\n"); return hang(c) },
 			event.ErrNotStream, 0, "", 0, 0},
+		{"a header without a colon", long, func(c net.Conn) bool {
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type text/event-stream\r\n\r\n")
+			return hang(c)
+		}, event.ErrNotStream, 0, "the header of the answer is broken: malformed MIME header", 0, 0},
+		{"a length that is none", long, func(c net.Conn) bool {
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n")
+			return hang(c)
+		}, event.ErrNotStream, 0, "the header of the answer is broken: bad Content-Length", 0, 0},
+		{"compressed as brotli", long, func(c net.Conn) bool {
+			plain(c, 200, "text/event-stream", "\x8b\x05\x80data: {\x03", "Content-Encoding: br")
+			return true
+		}, event.ErrDecode, 200, "the reply is compressed as br, which was not asked for and is not read", 0, 0},
+		{"called brotli, and is none", long, func(c net.Conn) bool {
+			plain(c, 200, "text/event-stream", role+tok("a")+tok("b")+length+usage(2)+done, "Content-Encoding: br")
+			return true
+		}, event.OKFull, 200, "", 2, 0},
+		{"called gzip, and is none", long, func(c net.Conn) bool {
+			plain(c, 200, "text/event-stream", role+tok("a")+tok("b")+length+usage(2)+done, "Content-Encoding: gzip")
+			return true
+		}, event.ErrDecode, 200, "the reply says that it is gzip, and is not", 0, 0},
+		{"half a gzip", long, func(c net.Conn) bool {
+			plain(c, 200, "text/event-stream", zipped(role + tok("a") + tok("b"))[:30], "Content-Encoding: gzip")
+			return true
+		}, event.ErrDecode, 200, "the reply says that it is gzip, and ends inside of it", 0, 0},
+		{"a gzip that is broken", long, func(c net.Conn) bool {
+			z := []byte(zipped(role + tok("a") + tok("b")))
+			z[12] ^= 0xff
+			plain(c, 200, "text/event-stream", string(z), "Content-Encoding: gzip")
+			return true
+		}, event.ErrDecode, 200, "the reply says that it is gzip, which is broken: ", 0, 0},
+		{"a gzip whose connection breaks", long, func(c net.Conn) bool {
+			z := zipped(role + tok("a") + tok("b"))
+			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(z), z[:30])
+			return false
+		}, event.ErrTruncated, 200, "the server closed it", 0, 0},
 		{"an error in the stream", long, func(c net.Conn) bool {
 			io.WriteString(c, streamHead)
 			say(c, role, tok("a"), "data: "+jsonError+"\n\n", done)

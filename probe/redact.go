@@ -193,7 +193,7 @@ func (r *redactor) clip(s string) string {
 
 // line makes one clean line of at most maxLine bytes.
 func (r *redactor) line(s string) string {
-	s = r.hide(s)
+	s = r.disguised(r.hide(s))
 	var b strings.Builder
 	gap := false
 	for _, c := range s {

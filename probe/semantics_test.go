@@ -42,14 +42,14 @@ func TestMeaningOfReplies(t *testing.T) {
 		{"two choices, interleaved", []string{
 			choice(0, `"delta":{"content":"a"}`), choice(1, `"delta":{"content":"x"}`), choice(0, `"delta":{"content":"b"}`), choice(1, `"delta":{"content":"y"}`),
 			choice(1, finish), choice(0, finish), usage(4), done,
-		}, event.OKShort, 4, 4, nil, []event.Flag{event.FlagSeveralChoice}, ""},
+		}, event.OKLong, 4, 4, nil, []event.Flag{event.FlagSeveralChoice}, ""},
 		{"one of two choices never ends", []string{
 			choice(0, `"delta":{"content":"a"}`), choice(1, `"delta":{"content":"x"}`), choice(0, finish), usage(2), done,
 		}, event.ErrTruncated, 2, 2, nil, []event.Flag{event.FlagSeveralChoice}, "finish reason"},
 		{"usage before the finish reason", []string{tok("a"), tok("b"), usage(2), length, done}, event.OKFull, 2, 2, nil, nil, ""},
 		{"usage of zeros on every chunk", []string{running("a", 0), running("b", 0), length, usage(2), done}, event.OKFull, 2, 2, nil, nil, ""},
-		{"a counter with each chunk", []string{running("a", 1), running("bcd", 4), length, usage(4), done}, event.OKShort, 4, 2, []uint32{1, 3}, nil, ""},
-		{"a counter that goes back", []string{running("a", 3), running("b", 2), length, usage(4), done}, event.OKShort, 4, 2, nil, []event.Flag{event.FlagCounterBack}, ""},
+		{"a counter with each chunk", []string{running("a", 1), running("bcd", 4), length, usage(4), done}, event.OKLong, 4, 2, []uint32{1, 3}, nil, ""},
+		{"a counter that goes back", []string{running("a", 3), running("b", 2), length, usage(4), done}, event.OKLong, 4, 2, nil, []event.Flag{event.FlagCounterBack}, ""},
 		{"the reason on the first chunk", []string{choice(0, `"delta":{"content":"ab"},"finish_reason":"length"`), usage(2), done}, event.OKFull, 2, 1, nil, nil, ""},
 		{"text in the last chunk", []string{tok("a"), choice(0, `"delta":{"content":"b"},"finish_reason":"length"`), done}, event.OKFull, 2, 2, nil, nil, ""},
 		{"tokens after the reason", []string{tok("a"), length, tok("b"), done}, event.OKFull, 2, 2, nil, []event.Flag{event.FlagAfterEnd}, ""},
@@ -63,7 +63,7 @@ func TestMeaningOfReplies(t *testing.T) {
 		{"the end without the reason", []string{tok("a"), tok("b"), done}, event.ErrTruncated, 2, 2, nil, nil, "without a finish reason"},
 		{"shorter than asked", []string{tok("a"), length, usage(1), done}, event.OKShort, 1, 1, nil, nil, ""},
 		{"stopped before that", []string{tok("a"), choice(0, `"delta":{},"finish_reason":"stop"`), usage(1), done}, event.OKShort, 1, 1, nil, nil, ""},
-		{"longer than asked", []string{tok("a"), tok("b"), tok("c"), length, usage(3), done}, event.OKShort, 3, 3, nil, nil, ""},
+		{"longer than asked", []string{tok("a"), tok("b"), tok("c"), length, usage(3), done}, event.OKLong, 3, 3, nil, nil, ""},
 		{"the end twice", []string{tok("a"), tok("b"), length, done, done}, event.OKFull, 2, 2, nil, nil, ""},
 		{"no end, but a reason", []string{tok("a"), tok("b"), length, usage(2)}, event.OKFull, 2, 2, nil, nil, ""},
 		{"an id that changes", []string{

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"teapot/probe/api"
@@ -42,6 +43,21 @@ func (t *attempt) stream(resp *http.Response, conn arrivals) {
 	}
 	t.end.FirstByte = b.first
 	t.judge(dec, err, cause, resp.Header)
+	t.unpacked(err, resp.Header.Get("Content-Encoding"))
+}
+
+// unpacked says of a reply that made no sense that it was compressed in a way
+// that cannot be undone here, or wrongly, where that is so.
+func (t *attempt) unpacked(err error, encoding string) {
+	var zip *zipError
+	switch e := &t.end; {
+	case e.Class.OK() || !slices.Contains(e.Flags, event.FlagCompressed):
+	case errors.As(err, &zip) && e.Class != event.ErrStream:
+		e.Class, e.Message = event.ErrDecode, zip.Error()
+	case t.spoke || strings.EqualFold(encoding, "gzip"):
+	case e.Class == event.ErrTruncated, e.Class == event.ErrDecode, e.Class == event.ErrNotStream, e.Class == event.ErrEmpty:
+		e.Class, e.Message = event.ErrDecode, "the reply is compressed as "+encoding+", which was not asked for and is not read"
+	}
 }
 
 // errorKey is in an event that reports an error, whatever else it holds.

@@ -27,7 +27,11 @@ func (v *veil) reset(find *matcher) {
 }
 
 // push takes a piece and appends to dst what can be handed on.
-func (v *veil) push(dst, text []byte) []byte {
+func (v *veil) push(dst, text []byte) []byte { return v.pushHiding(dst, text, 0, false) }
+
+// pushHiding is push where the first hide bytes of the piece are part of a secret
+// that began elsewhere. With told, its replacement stands there already.
+func (v *veil) pushHiding(dst, text []byte, hide int, told bool) []byte {
 	at := len(v.held)
 	v.held = append(v.held, text...)
 	for i := at; i < len(v.held); i++ {
@@ -35,6 +39,14 @@ func (v *veil) push(dst, text []byte) []byte {
 		var size int
 		if v.state, size = v.find.step(v.state, v.held[i]); size > 0 {
 			v.cover(size)
+		}
+	}
+	for i := at; i < at+hide; i++ {
+		if v.marks[i] == markOpen || told {
+			v.marks[i] = markInside
+		}
+		if i == at && !told {
+			v.marks[i] = markHead
 		}
 	}
 	wait := v.begun()

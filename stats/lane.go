@@ -80,6 +80,7 @@ func failure(c event.Class, status int, message string) string {
 	var parts []string
 	if status != 0 && (status < 200 || status > 299) {
 		parts = append(parts, strconv.Itoa(status))
+		message = strings.TrimPrefix(message, parts[0]+" ") // some say it themselves
 	}
 	if message = oneLine(message); message == "" {
 		message = strings.ReplaceAll(string(c), "_", " ")

@@ -3,6 +3,7 @@ package ui
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"teapot/stats"
 	"teapot/ui/chart"
@@ -128,7 +129,7 @@ func endText(r *stats.Request) string {
 		}
 		text += label(string(r.Class))
 		if r.Message != "" {
-			text += ": " + labelURL(r.Message)
+			text += ": " + labelURL(strings.TrimPrefix(r.Message, strconv.Itoa(r.Status)+" ")) // said already
 		}
 	case r.Class.OK():
 		text = "ok"

@@ -69,27 +69,37 @@ func (r *report) ratio(goal, title, other string, times float64) verdict {
 	}
 }
 
-// costs are the goals of what measuring costs.
-func (r *report) costs() []verdict {
+// coreRate is the goal of the rate that one core sustains: the highest one of
+// the sweep that was kept up with, as was every lower one. That a higher one
+// happened to go well says nothing where a lower one did not.
+func (r *report) coreRate() verdict {
 	const want = 80_000
-	best, why := 0, ""
-	for i, rate := range sweepRates() {
-		if i >= len(r.sweep) {
+	v := verdict{
+		goal: "one core sustains 80 000 tok/s, and every lower rate of the sweep (64 streams, e99 and e99.9 ≤ 1 ms, at most 1 % disowned)",
+		has:  len(r.sweep) > 0, measured: "none of them",
+	}
+	for i, rate := range sweepRates()[:min(len(r.sweep), len(sweepRates()))] {
+		o, ok := r.sweep[i].row(probeName)
+		if !ok {
+			v.why = fmt.Sprintf("at %d tok/s it failed", rate)
 			break
 		}
-		o, ok := r.sweep[i].row(probeName)
-		switch {
-		case ok && sustained(o):
-			best = rate
-		case ok && rate <= want:
-			why = fmt.Sprintf("at %d tok/s e99 is %.0f and e99.9 %.0f µs, and %s of the gaps are disowned",
+		if !sustained(o) {
+			v.why = fmt.Sprintf("at %d tok/s e99 is %.0f and e99.9 %.0f µs, and %s of the gaps are disowned",
 				rate, o.error(0.99), o.error(0.999), percent(o.share((*Result).disowned)))
 			if c, ok := r.sweep[i].row(nameCKernel); ok {
-				why += fmt.Sprintf("; C with kernel stamps: e99 %.0f, e99.9 %.0f µs", c.error(0.99), c.error(0.999))
+				v.why += fmt.Sprintf("; C with kernel stamps: e99 %.0f, e99.9 %.0f µs", c.error(0.99), c.error(0.999))
 			}
+			break
 		}
+		v.met, v.measured = rate >= want, fmt.Sprintf("%d tok/s", rate)
 	}
-	rate := verdict{goal: "one core sustains 80 000 tok/s (64 streams, e99 and e99.9 ≤ 1 ms, at most 1 % disowned)", has: len(r.sweep) > 0, met: best >= want, measured: fmt.Sprintf("%d tok/s", best), why: why}
+	return v
+}
+
+// costs are the goals of what measuring costs.
+func (r *report) costs() []verdict {
+	rate := r.coreRate()
 	o, ok := r.outcome(title8, probeName)
 	cpu := verdict{goal: "CPU of the probe ≤ 30 µs a token at 5 000 tok/s", has: ok, met: o.cpu() <= 30, measured: fmt.Sprintf("%.0f µs", o.cpu())}
 	if one, ok := r.outcome(title1, probeName); ok {

@@ -194,3 +194,33 @@ func TestBusy(t *testing.T) {
 		t.Errorf("%d and %d became %d and %d", all, ours, allNow, oursNow)
 	}
 }
+
+// A rate counts as sustained only with every lower one: that the client kept up
+// with 80 000 tok/s in one cell of a table is no proof where it did not at half
+// of that.
+func TestARateIsSustainedWithAllBelow(t *testing.T) {
+	rates := sweepRates()
+	for _, c := range []struct {
+		name     string
+		slow     []int // indices of the rates that were not kept up with
+		met      bool
+		measured string
+	}{
+		{"all", nil, true, "100000 tok/s"},
+		{"all but the highest", []int{len(rates) - 1}, true, "80000 tok/s"},
+		{"the goal alone", []int{0, 1, 2, 4}, false, "none of them"},
+		{"not one below", []int{1}, false, "20000 tok/s"},
+		{"none", []int{0, 1, 2, 3, 4}, false, "none of them"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			good, bad := found(20, 10), found(2000, 2000)
+			for _, i := range c.slow {
+				good.sweep[i] = bad.sweep[i]
+			}
+			v := good.coreRate()
+			if v.met != c.met || v.measured != c.measured || !v.met && v.why == "" {
+				t.Errorf("met %v, measured %s, why %q; want %v, %s", v.met, v.measured, v.why, c.met, c.measured)
+			}
+		})
+	}
+}

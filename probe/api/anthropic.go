@@ -37,12 +37,12 @@ func (anthropic) Body(a Ask) ([]byte, error) {
 
 // anthropicKey sets the headers of a Messages API. Engines that imitate it
 // look for the key where their other APIs have it, while Anthropic's own takes
-// a bearer for a login.
+// a bearer for a login. What the user put into a header goes nowhere else.
 func anthropicKey(h http.Header, base, key string) {
 	if h.Get("Anthropic-Version") == "" {
 		h.Set("Anthropic-Version", "2023-06-01")
 	}
-	given := h.Get(headerBearer) != ""
+	given := h.Get(headerBearer) != "" || h.Get(headerAnthropic) != ""
 	setKey(h, headerAnthropic, key)
 	if set := h.Get(headerAnthropic); set != "" && !given && !belongs(hostOf(base), "anthropic.com") {
 		h.Set(headerBearer, "Bearer "+set)

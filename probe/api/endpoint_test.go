@@ -75,6 +75,7 @@ func TestAuth(t *testing.T) {
 		{"Anthropic by its host", "chat", "https://api.anthropic.com/v1", "", "secret", "Anthropic-Version: 2023-06-01 X-Api-Key: secret"},
 		{"Anthropic's API elsewhere", "anthropic", plain, "", "secret", "Anthropic-Version: 2023-06-01 Authorization: Bearer secret X-Api-Key: secret"},
 		{"Anthropic's API, the user's login", "anthropic", plain, "Authorization: Bearer mine", "secret", "Anthropic-Version: 2023-06-01 Authorization: Bearer mine"},
+		{"Anthropic's API elsewhere, the user's header", "anthropic", plain, "X-Api-Key: mine", "secret", "Anthropic-Version: 2023-06-01 X-Api-Key: mine"},
 		{"Anthropic's API without a key", "anthropic", plain, "", "", "Anthropic-Version: 2023-06-01"},
 		{"Ollama", "ollama", plain, "", "secret", "Authorization: Bearer secret"},
 		{"llama.cpp", "llamacpp", plain, "", "secret", "Authorization: Bearer secret"},

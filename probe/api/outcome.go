@@ -148,11 +148,13 @@ func describe(body []byte) string {
 	return OneLine("plain text came instead of a stream: " + string(body[:min(len(body), maxRaw)]))
 }
 
-// success tells a full reply from a shorter one.
+// success tells a full reply from a shorter or a longer one.
 func (s *stream) success(asked int, r *Result) event.Class {
 	switch {
 	case s.finish == "":
 		return event.OKUnknownReason
+	case asked > 0 && r.N > asked:
+		return event.OKLong
 	case s.finish == "completed" && r.N == asked && r.Count != event.CountEvents:
 		// llama.cpp says so of a response that reached the limit, too.
 		return event.OKFull

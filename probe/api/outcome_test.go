@@ -25,7 +25,7 @@ func TestOutcome(t *testing.T) {
 		{"full without [DONE]", []string{say("a"), with(fullChunk, usageOf(7))}, 7, io.EOF, event.OKFull, 7, ""},
 		{"full though the connection broke after the end", []string{say("a"), with(fullChunk, usageOf(7))}, 7, io.ErrUnexpectedEOF, event.OKFull, 7, ""},
 		{"length, but fewer", []string{say("a"), with(fullChunk, usageOf(3)), "[DONE]"}, 7, nil, event.OKShort, 3, ""},
-		{"length, but more", []string{say("a"), with(fullChunk, usageOf(9)), "[DONE]"}, 7, nil, event.OKShort, 9, ""},
+		{"length, but more", []string{say("a"), with(fullChunk, usageOf(9)), "[DONE]"}, 7, nil, event.OKLong, 9, ""},
 		{"stopped", []string{say("a"), with(stopChunk, usageOf(7)), "[DONE]"}, 7, nil, event.OKShort, 7, ""},
 		{"a reason nobody knows", []string{say("a"), delta("", `,"finish_reason":"repetition"`)}, 7, nil, event.OKShort, 1, ""},
 		{"length, N not known", []string{say("a"), say("b"), fullChunk, "[DONE]"}, 7, nil, event.OKUnknownReason, 2, ""},

@@ -71,8 +71,14 @@ func Locate(raw string) (Place, error) {
 // endpoint takes the path of an endpoint off a path and notes what it says.
 func (p *Place) endpoint(path string) string {
 	if cut, rest, ok := cutLast(path, "/v2/models/"); ok { // Triton: …/M[/versions/V]/generate_stream
-		name, _, _ := strings.Cut(rest, "/")
+		name, rest, _ := strings.Cut(rest, "/")
 		p.Dialect, p.Model = dialectTriton, unescape(name)
+		// The dialect takes the version along with the name.
+		if v, ok := strings.CutPrefix(rest, "versions/"); ok && p.Model != "" {
+			if v, _, _ = strings.Cut(v, "/"); v != "" {
+				p.Model += "/versions/" + unescape(v)
+			}
+		}
 		return cut
 	}
 	if cut, rest, ok := cutLast(path, "/v1beta/models/"); ok { // Gemini: …/M:streamGenerateContent

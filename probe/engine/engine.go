@@ -210,8 +210,12 @@ func (s *search) choose() error {
 	case len(s.Models) == 0 || !strict(s.Engine):
 		return nil
 	}
+	asked := s.Model
+	if s.at.Dialect == dialectTriton { // the path may name a version behind the model
+		asked, _, _ = strings.Cut(asked, "/versions/")
+	}
 	for _, have := range s.Models {
-		if served(s.Engine, have, s.Model) {
+		if served(s.Engine, have, asked) {
 			return nil
 		}
 	}

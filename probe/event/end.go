@@ -10,6 +10,7 @@ type Class string
 const (
 	OKFull          Class = "ok_full"           // a length reason, and as many tokens as asked
 	OKShort         Class = "ok_short"          // a terminal reason before that: fine, but not of the fixed length
+	OKLong          Class = "ok_long"           // a terminal reason, and more tokens than asked: the limit was not heeded
 	OKUnknownReason Class = "ok_unknown_reason" // the protocol names no reason, or N is unknown; the end was clean
 	Aborted         Class = "client_abort"      // we ended it: the run was over or the operator quit
 
@@ -39,7 +40,7 @@ const (
 )
 
 // OK tells whether the class is a success.
-func (c Class) OK() bool { return c == OKFull || c == OKShort || c == OKUnknownReason }
+func (c Class) OK() bool { return c == OKFull || c == OKShort || c == OKLong || c == OKUnknownReason }
 
 // Failed tells whether the class counts as a failure: a miss for goodput.
 func (c Class) Failed() bool { return c != "" && !c.OK() && c != Aborted }

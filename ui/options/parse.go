@@ -199,15 +199,8 @@ func (p *parser) finish() error {
 	if err := o.loadPrompts(); err != nil {
 		return err
 	}
-	if o.MetricsTable != "" {
-		if _, err := readSmall(o.MetricsTable, 1<<20); err != nil {
-			return fmt.Errorf("--metrics-table: %w", err)
-		}
-	}
-	if o.CACert != "" {
-		if _, err := readSmall(o.CACert, 16<<20); err != nil {
-			return fmt.Errorf("--cacert: %w", err)
-		}
+	if err := o.checkFiles(); err != nil {
+		return err
 	}
 	if o.keyEnv = o.APIKeyEnv; o.keyEnv == "" && p.env("OPENAI_API_KEY") != "" {
 		o.keyEnv = "OPENAI_API_KEY"

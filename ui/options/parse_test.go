@@ -123,6 +123,8 @@ func TestUsageErrors(t *testing.T) {
 		{"-H X-A", "--header: a header is written 'Name: value' (what was given is not shown: it may be a key)"},
 		{"-H Content-Length:5", "--header: Content-Length is teapot's own to set"},
 		{"--cacert /nonexistent/x h:1", "--cacert: open /nonexistent/x: no such file or directory"},
+		{"--cacert . h:1", "--cacert: reading .: read .: is a directory"},
+		{"--cacert parse_test.go h:1", "--cacert: 'parse_test.go' holds no certificate in PEM, such as begins with -----BEGIN CERTIFICATE-----"},
 		{"--prompt-file /dev/null h:1", "--prompt-file: '/dev/null' has no prompt in it"},
 		{"--config /nonexistent/x h:1", "settings file: open /nonexistent/x: no such file or directory"},
 		// Keys.

@@ -64,7 +64,7 @@ func values(name string, kind reflect.Type) [3]string {
 func TestPrecedence(t *testing.T) {
 	dir := t.TempDir()
 	for i := 1; i <= 3; i++ {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("FILE%d", i)), []byte("a prompt"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("FILE%d", i)), append([]byte("a prompt\n"), certificate(t)...), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

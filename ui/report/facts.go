@@ -57,6 +57,9 @@ func requestFact(s *stats.Snapshot, t *stats.Target) fact {
 		line += fmt.Sprintf(" (%s ended before the length asked for)", format.Full(r.Short))
 	}
 	line += ", " + format.Full(r.Failed) + " failed"
+	if n := r.ByClass[event.OKLong]; n > 0 {
+		line += fmt.Sprintf(" (%s longer than asked for)", format.Full(n))
+	}
 	if c := classes(r.ByClass); c != "" {
 		line += " (" + c + ")"
 	}
@@ -176,8 +179,12 @@ func throughputFact(f *stats.Figures) fact {
 	if f.Approx {
 		about = "≈"
 	}
-	lines := []string{fmt.Sprintf("%s%s tok/s out, %s tok/s prompt, %s requests/s; %s%s out in all", about,
-		format.Rate(f.OutputRate), format.Rate(f.PromptRate), format.Rate(f.RequestRate), about, plural(f.OutputTokens, "token"))}
+	ended := "requests/s"
+	if f.Requests.OK == 0 && f.Requests.Failed > 0 {
+		ended = "failed requests/s" // a server that refuses at once is no fast one
+	}
+	lines := []string{fmt.Sprintf("%s%s tok/s out, %s tok/s prompt, %s %s; %s%s out in all", about,
+		format.Rate(f.OutputRate), format.Rate(f.PromptRate), format.Rate(f.RequestRate), ended, about, plural(f.OutputTokens, "token"))}
 	if f.SpeedMedian > 0 {
 		line := "per stream: median " + format.Rate(f.SpeedMedian) + " tok/s"
 		if f.SpeedSlow10 > 0 && f.SpeedSlow10Mark != stats.MarkNone {

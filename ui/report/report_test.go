@@ -180,6 +180,10 @@ func TestVerdict(t *testing.T) {
 	gaveUp := article()
 	gaveUp.Targets[0].Session.Requests = stats.Requests{}
 	gaveUp.Finished = &event.Finished{Reason: "never answered"}
+	spoke := failed()
+	spoke.Targets[0].Session.OutputTokens = 4
+	loading := failed()
+	loading.Targets[0].Info.State, loading.Targets[0].Info.Detail = event.StateDone, "still loading at the end: Loading model"
 	running := timeouts()
 	running.Finished = nil
 	cases := []struct {
@@ -198,6 +202,8 @@ func TestVerdict(t *testing.T) {
 		{"damaged", damaged, ExitOK, ""},
 		{"never answered", failed(), ExitFailed, "http://gpu07:8000 never answered (connect_refused 7, dns 1, http_auth 1): dial tcp 10.0.0.7:8000: connect: connection refused"},
 		{"one of two never answered", oneDown, ExitFailed, "http://gpu07:8000 never answered (connect_refused 7, dns 1, http_auth 1): dial tcp 10.0.0.7:8000: connect: connection refused"},
+		{"it spoke, and then failed", spoke, ExitFailed, "http://gpu07:8000 never answered in full (connect_refused 7, dns 1, http_auth 1): dial tcp 10.0.0.7:8000: connect: connection refused"},
+		{"it was loading to the end", loading, ExitFailed, "http://gpu07:8000 never answered (connect_refused 7, dns 1, http_auth 1): still loading at the end: Loading model"},
 		{"gave up", gaveUp, ExitFailed, "http://127.0.0.1:41234 never answered"},
 		{"nothing", empty(), ExitOK, ""},
 	}

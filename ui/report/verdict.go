@@ -51,6 +51,9 @@ func Verdict(s *stats.Snapshot) (code int, why string) {
 // unanswered says of an endpoint that never answered what it did instead.
 func unanswered(t *stats.Target) string {
 	line := name(t) + " never answered"
+	if t.Session.OutputTokens > 0 && t.Session.Requests.Failed > 0 { // it spoke, and never to the end
+		line = name(t) + " never answered in full"
+	}
 	if c := classes(t.Session.Requests.ByClass); c != "" {
 		line += " (" + c + ")"
 	}
