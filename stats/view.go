@@ -58,6 +58,9 @@ func (t *target) view(a *Aggregator) *Target {
 			from = max(a.since, a.start, (a.now/second+1)*second-int64(Windows[h]))
 		}
 		t.figures(f, h, a.now/second, &sums[h])
+		if h == len(Windows) && (a.finished != nil || a.damaged != "") {
+			t.spreads(f)
+		}
 		f.tells(p99[h])
 		f.Span = 0
 		if t.measured {
@@ -138,6 +141,13 @@ func (t *target) figures(f *Figures, h int, sec int64, y *tally) {
 	f.Buffered = y.buffered
 	f.ErrorRate = share(float64(y.failed), float64(y.ok+y.failed))
 	f.Goodput = share(float64(y.good), float64(y.ok+y.failed))
+}
+
+// spreads tells of the figures of a session that is over how they wobbled.
+func (t *target) spreads(f *Figures) {
+	for i, m := range [...]metric{mGap, mITL, mTTFT, mTTFO, mTPOT, mE2E, mSchedTTFT, mSchedE2E} {
+		t.d[m].spread(figuresOf(f)[i])
+	}
 }
 
 // tells marks in every figure what the floor does not let be the server's.

@@ -20,6 +20,8 @@ func (p *parser) arguments(word string) error {
 		return o.endpoints(g.Probe.URL, "probe needs a URL, e.g. teapot probe http://localhost:8000 > run.teapot")
 	case "replay":
 		return o.replay(g.Replay.File)
+	case "compare":
+		return o.compare(g.Compare.File)
 	case "engine":
 		return o.engine(g.Engine.Profile)
 	case "selftest", "accuracy":

@@ -79,8 +79,11 @@ with any of them there is none.
 		codes += " or never answered"
 	}
 	codes += ", 2 wrong usage"
-	if has["slo"] {
+	switch {
+	case has["slo"]:
 		codes += ", 3 a service level was missed"
+	case has["fail-if"]:
+		codes += ", 3 a condition holds"
 	}
 	codes += "; 129, 130, 131, 143 by a signal."
 	return text + "\n" + strings.Join(wrap(codes, helpWidth), "\n") + "\n"
@@ -115,6 +118,17 @@ Show a recording as if it happened now. FILE - reads standard input.
   teapot replay run.teapot
   teapot replay run.teapot --speed 0 --output-format json
   ssh gpu07 teapot probe localhost:8000 | teapot replay -
+`
+	case command == "compare":
+		return `Usage: teapot compare A B [flags]
+
+Hold run B against run A. Each is a recording (--record, probe) or a JSON
+report (-o run.json): settings that differ, every figure with its change and
+whether that is more than chance, causes side by side, a verdict.
+
+  teapot compare before.json after.json
+  teapot compare before.teapot after.json -o change.md
+  teapot compare before.json after.json --fail-if 'gap.p99>+10%'
 `
 	case command == "probe":
 		return `Usage: teapot probe URL... [flags]
@@ -181,6 +195,7 @@ Commands (teapot COMMAND -h says more):
   demo [PROFILE]     the live screen on the built-in engine
   report URL...      measure without a screen, then report
   replay FILE        the screen of a recording, - for standard input
+  compare A B        two runs, recordings or JSON reports, against each other
   probe URL...       events on standard output
   engine [PROFILE]   the built-in engine as a server for others
   selftest           how exact teapot is on this machine, in ten seconds

@@ -45,6 +45,9 @@ type grammar struct {
 	Replay struct {
 		File []string `arg:"" optional:""`
 	} `cmd:""`
+	Compare struct {
+		File []string `arg:"" optional:""`
+	} `cmd:""`
 	Probe struct {
 		URL []string `arg:"" optional:""`
 	} `cmd:""`
@@ -56,7 +59,7 @@ type grammar struct {
 }
 
 func commandNames() []string {
-	return []string{"watch", "demo", "report", "replay", "probe", "engine", "selftest", "accuracy"}
+	return []string{"watch", "demo", "report", "replay", "compare", "probe", "engine", "selftest", "accuracy"}
 }
 
 // Parse reads the arguments (without the program's name), the environment and
