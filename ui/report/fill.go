@@ -28,6 +28,9 @@ func newDocument(s *stats.Snapshot, o Options, read reader) document {
 	for _, t := range s.Targets {
 		d.Targets = append(d.Targets, newTarget(s, t, read))
 	}
+	if c := Within(s); c != nil {
+		d.Compared = c.document()
+	}
 	return d
 }
 

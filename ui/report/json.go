@@ -26,6 +26,7 @@ type document struct {
 	Damaged     *string   `json:"damaged"`
 	Notes       []note    `json:"notes"`
 	Targets     []jTarget `json:"targets"`
+	Compared    *compared `json:"compared"` // the other endpoints against the first; null with one
 }
 
 type settings struct {
