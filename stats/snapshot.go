@@ -192,7 +192,8 @@ type Quantile struct {
 	Ours bool
 	// Spread is the design effect: how many times the variance of independent
 	// samples that of this quantile is, from how it wobbled through the run; at
-	// least 1. 0: not known, because the run goes on, or was too short.
+	// least 1. It is known of the session once that is over, and of windows where
+	// there are several targets. 0: not known, or too short to tell.
 	Spread float64
 }
 

@@ -16,31 +16,25 @@ type block struct {
 	sum   float64
 }
 
-// spread fills in how far the figure of the session may be from what a run like
-// it would show: samples of one instant resemble each other, because streams
+// spread fills in how far a figure over the last seconds may be from what a run
+// like it would show: samples of one instant resemble each other, because streams
 // share the steps of the engine, so there are fewer independent ones than
 // samples. The run is cut into blocks, at most its last quarter of an hour, and
 // the shares under a quantile are compared from block to block: the ratio of
 // their variance to that of independent samples is the design effect (Kish,
 // Survey Sampling, 1965), the variance that of a ratio of block totals.
-func (d *dist) spread(f *Figure) {
+func (d *dist) spread(f *Figure, seconds int64) {
 	if d.ring == nil || f.N == 0 {
 		return
 	}
-	d.pack()
-	blocks := d.blocks(f)
+	blocks := d.blocks(f, seconds)
 	m := float64(len(blocks))
 	if len(blocks) < leastBlocks {
 		return
 	}
 	var all block
 	for i := range blocks {
-		b := &blocks[i]
-		all.n += b.n
-		all.sum += b.sum
-		for q, n := range b.under {
-			all.under[q] += n
-		}
+		all.add(&blocks[i])
 	}
 	n := float64(all.n)
 	// Few blocks tell their variance roughly: Student's t instead of the normal.
@@ -65,42 +59,60 @@ func (d *dist) spread(f *Figure) {
 	}
 }
 
-// blocks cuts what the ring holds into stretches of equal length that have
-// samples.
-func (d *dist) blocks(f *Figure) []block {
+// blocks cuts what the ring holds of the last seconds into stretches of equal
+// length that have samples.
+func (d *dist) blocks(f *Figure, seconds int64) []block {
 	var at [len(Quantiles)]int
 	for q := range at {
 		at[q] = d.geom.index(min(f.Q[q].Value, hour))
 	}
+	seconds = min(seconds, slots)
 	first := d.now
-	for back := int64(0); back < slots; back++ {
-		if d.held(d.now-back) != nil {
-			first = d.now - back
+	for sec := max(d.now-seconds+1, 0); sec < d.now; sec++ {
+		if d.held(sec) != nil {
+			first = sec
+			break
 		}
 	}
 	length := max((d.now-first+spreadBlocks)/spreadBlocks, 1)
 	var out []block
 	last := int64(-1)
 	for sec := first; sec <= d.now; sec++ {
-		s := d.held(sec)
-		if s == nil {
+		one := block{}
+		count := func(i int, n uint64) {
+			for q, top := range at {
+				if i <= top {
+					one.under[q] += n
+				}
+			}
+		}
+		if s := d.ring[sec%slots]; s != nil && s.sec == sec {
+			one.n, one.sum = s.N, float64(s.Sum)
+			s.each(d.geom, count)
+		}
+		if sec == d.now { // not packed yet
+			one.n, one.sum = one.n+d.nowC.N, one.sum+float64(d.nowC.Sum)
+			for i := d.cur.low; i < d.cur.high; i++ {
+				count(i, uint64(d.cur.counts[i]))
+			}
+		}
+		if one.n == 0 {
 			continue
 		}
 		if k := (sec - first) / length; k != last {
 			out, last = append(out, block{}), k
 		}
-		b := &out[len(out)-1]
-		b.n += s.N
-		b.sum += float64(s.Sum)
-		s.each(d.geom, func(i int, n uint64) {
-			for q, top := range at {
-				if i <= top {
-					b.under[q] += n
-				}
-			}
-		})
+		out[len(out)-1].add(&one)
 	}
 	return out
+}
+
+func (b *block) add(o *block) {
+	b.n += o.n
+	b.sum += o.sum
+	for q, n := range o.under {
+		b.under[q] += n
+	}
 }
 
 // Two runs are compared in some twenty numbers at once, so their intervals are

@@ -123,6 +123,13 @@ func hold(name string, a, b *Figure) Held {
 	return h
 }
 
+// Differ tells whether a quantile of b differs from that of a by more than chance,
+// as Versus does: like Compare, with intervals of 99 % and by Spread.
+func Differ(a, b *Quantile) Change {
+	m := quantileMove("", a, b)
+	return m.Change
+}
+
 func quantileMove(name string, a, b *Quantile) Move {
 	m := plainMove(name, float64(a.Value), float64(b.Value), a.Mark != MarkNone, b.Mark != MarkNone)
 	m.MoreA, m.MoreB = a.Censored, b.Censored

@@ -58,9 +58,6 @@ func (t *target) view(a *Aggregator) *Target {
 			from = max(a.since, a.start, (a.now/second+1)*second-int64(Windows[h]))
 		}
 		t.figures(f, h, a.now/second, &sums[h])
-		if h == len(Windows) && (a.finished != nil || a.damaged != "") {
-			t.spreads(f)
-		}
 		f.tells(p99[h])
 		f.Span = 0
 		if t.measured {
@@ -71,6 +68,7 @@ func (t *target) view(a *Aggregator) *Target {
 		f.SLO = t.levels.results(&sums[h])
 		t.stand.since(h, a.now, f.SLO)
 	}
+	t.spreads(v, len(a.order) > 1, a.finished != nil || a.damaged != "")
 	v.Buffered = bufferedShare(&sums[1])
 	if sums[1].ok+sums[1].failed == 0 {
 		v.Buffered = bufferedShare(&sums[horizons-1])
@@ -143,10 +141,27 @@ func (t *target) figures(f *Figures, h int, sec int64, y *tally) {
 	f.Goodput = share(float64(y.good), float64(y.ok+y.failed))
 }
 
-// spreads tells of the figures of a session that is over how they wobbled.
-func (t *target) spreads(f *Figures) {
+// spreads tells how the figures wobbled: those of a session that is over, and
+// with several targets, which are compared while they run, those of the windows.
+// A window of more than a minute wobbles as the last minute does.
+func (t *target) spreads(v *Target, several, over bool) {
 	for i, m := range [...]metric{mGap, mITL, mTTFT, mTTFO, mTPOT, mE2E, mSchedTTFT, mSchedE2E} {
-		t.d[m].spread(figuresOf(f)[i])
+		if over {
+			t.d[m].spread(figuresOf(&v.Session)[i], slots)
+		}
+		if !several || m == mSchedTTFT || m == mSchedE2E {
+			continue
+		}
+		for h := range Windows {
+			f := figuresOf(&v.Windows[h])[i]
+			if h <= 1 {
+				t.d[m].spread(f, int64(Windows[h])/second)
+				continue
+			}
+			for q := range f.Q {
+				f.Q[q].Spread = figuresOf(&v.Windows[1])[i].Q[q].Spread
+			}
+		}
 	}
 }
 
