@@ -44,7 +44,7 @@ func main() {
 		os.Exit(code)
 	}
 	commands := map[options.Command]func(*options.Options) (int, error){
-		options.Watch: watch, options.Report: measure, options.Replay: replay,
+		options.Watch: watch, options.Report: measure, options.Replay: replay, options.Compare: compareRuns,
 		options.Export: exported, options.Probe: runProbe, options.Engine: runEngine,
 		options.SelfTest: selfTest, options.Accuracy: measureAccuracy,
 	}

@@ -189,7 +189,7 @@ func (l *looper) pace(set *settings, now int64) {
 	case l.sched == nil || l.rate != set.rate || !l.measuring:
 		// A schedule begins when warming up is over: nobody waits before.
 		l.rate, l.measuring = set.rate, l.warm == 0 && l.warming == 0
-		l.sched = newSchedule(newPacer(l.r.cfg.Load.Arrival, set.rate, l.r.cfg.Load.Seed), now)
+		l.sched = l.schedule(set.rate, now)
 	}
 }
 

@@ -47,6 +47,7 @@ type run struct {
 	now     atomic.Pointer[settings] // the load as it is now
 	budget  budget
 	changes changes
+	abreast abreast // the schedule that all targets share
 
 	work   context.Context // of the requests in flight
 	abort  context.CancelCauseFunc

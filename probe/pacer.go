@@ -115,6 +115,9 @@ type schedule struct {
 	prev  time.Duration
 	next  int64 // session time of the next arrival; MaxInt64 when none comes
 	queue []int64
+	// turn is how much later than at its time arrival i goes out, ns; nil: not at
+	// all.
+	turn func(i uint64) int64
 }
 
 // newSchedule begins at start, in ns of the session's clock.
@@ -135,6 +138,9 @@ func (s *schedule) step() {
 	s.next = math.MaxInt64
 	if int64(s.prev) < math.MaxInt64-max(s.start, 0) {
 		s.next = s.start + int64(s.prev)
+		if s.turn != nil {
+			s.next += s.turn(s.i - 1)
+		}
 	}
 }
 

@@ -136,3 +136,10 @@ func (b binomial) highest() int64 {
 	}
 	return y
 }
+
+// Endless tells whether the lower end of the 95 % interval of a quantile, by its
+// index in Quantiles, does not exist at this n: Quantile.LoOpen.
+func Endless(i int, n uint64) bool {
+	l, _ := orderInterval(quantilePPM[i], n)
+	return l == 0
+}

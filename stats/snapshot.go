@@ -190,6 +190,11 @@ type Quantile struct {
 	// Ours: this client's own part, the P99 of the floor, is a tenth of Value or
 	// more, so that it cannot be called the server's.
 	Ours bool
+	// Spread is the design effect: how many times the variance of independent
+	// samples that of this quantile is, from how it wobbled through the run; at
+	// least 1. It is known of the session once that is over, and of windows where
+	// there are several targets. 0: not known, or too short to tell.
+	Spread float64
 }
 
 // Figure is the distribution of one quantity, in ns.
@@ -197,6 +202,7 @@ type Figure struct {
 	N        uint64
 	Min, Max int64 // exact
 	Mean     float64
+	MeanErr  float64 // standard error of Mean, from how it wobbled through the run; 0 as of Spread
 	Q        [len(Quantiles)]Quantile
 	Censored uint64 // samples known only to be at least a limit
 	Clipped  uint64 // samples above one hour

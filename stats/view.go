@@ -68,6 +68,7 @@ func (t *target) view(a *Aggregator) *Target {
 		f.SLO = t.levels.results(&sums[h])
 		t.stand.since(h, a.now, f.SLO)
 	}
+	t.spreads(v, len(a.order) > 1, a.finished != nil || a.damaged != "")
 	v.Buffered = bufferedShare(&sums[1])
 	if sums[1].ok+sums[1].failed == 0 {
 		v.Buffered = bufferedShare(&sums[horizons-1])
@@ -138,6 +139,30 @@ func (t *target) figures(f *Figures, h int, sec int64, y *tally) {
 	f.Buffered = y.buffered
 	f.ErrorRate = share(float64(y.failed), float64(y.ok+y.failed))
 	f.Goodput = share(float64(y.good), float64(y.ok+y.failed))
+}
+
+// spreads tells how the figures wobbled: those of a session that is over, and
+// with several targets, which are compared while they run, those of the windows.
+// A window of more than a minute wobbles as the last minute does.
+func (t *target) spreads(v *Target, several, over bool) {
+	for i, m := range [...]metric{mGap, mITL, mTTFT, mTTFO, mTPOT, mE2E, mSchedTTFT, mSchedE2E} {
+		if over {
+			t.d[m].spread(figuresOf(&v.Session)[i], slots)
+		}
+		if !several || m == mSchedTTFT || m == mSchedE2E {
+			continue
+		}
+		for h := range Windows {
+			f := figuresOf(&v.Windows[h])[i]
+			if h <= 1 {
+				t.d[m].spread(f, int64(Windows[h])/second)
+				continue
+			}
+			for q := range f.Q {
+				f.Q[q].Spread = figuresOf(&v.Windows[1])[i].Q[q].Spread
+			}
+		}
+	}
 }
 
 // tells marks in every figure what the floor does not let be the server's.

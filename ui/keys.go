@@ -34,7 +34,7 @@ func newKeys() keyMap {
 		view3:      b("3", "streams: the words as they come", "3"),
 		view4:      b("4", "requests: list, filter, one request's waterfall and gaps", "4"),
 		view5:      b("5", "server: what it says of itself, and what this client adds; again: this client alone", "5"),
-		tab:        b("tab", "next view, and with several targets the next target", "tab"),
+		tab:        b("tab", "next view; with two targets: both, the first, the second", "tab"),
 		reset:      b("r", "empty the window", "r"),
 		resetAll:   b("R", "empty the session (asks first)", "R"),
 		text:       b("T", "words of the streams on or off", "T"),

@@ -60,6 +60,7 @@ type model struct {
 	quitAt   time.Time // when the operator asked to quit
 	outcome  Outcome
 
+	pair  pair // of two targets
 	axes  map[uint32]*axes
 	pages pages
 

@@ -82,6 +82,9 @@ func (m *model) streamCount() int {
 
 // shape is what the layout needs to know beside the size.
 func (m *model) shape() shape {
+	if m.pair.common != nil {
+		return *m.pair.common
+	}
 	t := m.shown()
 	fr := frame{s: m.snap, t: t, f: &t.Windows[m.window]}
 	return shape{
@@ -94,6 +97,14 @@ func (m *model) shape() shape {
 
 // draw brings the grid up to date.
 func (m *model) draw() {
+	if on := m.paired(); on != m.pair.on {
+		m.pair.on, m.dirty = on, dirtyAll
+	}
+	if m.pair.on {
+		m.drawPair()
+		m.drawHelp()
+		return
+	}
 	p := layout(m.w, m.h, m.view, m.shape())
 	if m.grid == nil || m.grid.W != p.w || m.grid.H != p.h || m.dirty&dirtyLayout != 0 || !m.plan.same(&p) {
 		m.grid = chart.NewGrid(p.w, p.h)
@@ -115,10 +126,14 @@ func (m *model) draw() {
 		m.drawOverview(fr)
 	}
 	m.dirty = 0
+	m.drawHelp()
+}
+
+// drawHelp draws the help over everything, while it is open.
+func (m *model) drawHelp() {
 	if m.help {
 		m.helpMost, m.helpPage = drawHelp(m.grid, &m.keys, m.helpTop)
 		m.helpTop = min(m.helpTop, m.helpMost)
-		m.dirty = 0
 	}
 }
 
@@ -245,7 +260,7 @@ func (m *model) streamFor(i, panes int) (*stats.Target, *stats.Stream) {
 		return nil, nil
 	}
 	t, at := m.shown(), i
-	if n > 1 && panes > 1 {
+	if n > 1 && panes > 1 && m.pair.common == nil && m.pair.side == bothSides {
 		t, at = m.snap.Targets[i%n], i/n
 	}
 	if t == nil || at >= len(t.Streams) {

@@ -70,7 +70,7 @@ func TestWhatGoesWhenItIsShort(t *testing.T) {
 }
 
 func TestNoSizeOverflows(t *testing.T) {
-	snaps := []*stats.Snapshot{busy(), changed(), empty(), func() *stats.Snapshot { w := newWorld(1, 1); w.noText = true; w.run(9e9); return w.snapshot() }()}
+	snaps := []*stats.Snapshot{busy(), changed(), empty(), twins(), func() *stats.Snapshot { w := newWorld(1, 1); w.noText = true; w.run(9e9); return w.snapshot() }()}
 	env := [][]string{{"LANG", "C.UTF-8", "TERM", "xterm"}, {"LC_ALL", "C", "NO_COLOR", "1"}}
 	rapid.Check(t, func(t *rapid.T) {
 		w, h := rapid.IntRange(1, 400).Draw(t, "w"), rapid.IntRange(1, 120).Draw(t, "h")

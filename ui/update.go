@@ -162,8 +162,11 @@ func (m *model) show(v view) {
 }
 
 // nextView goes from view to view, and from the last one to the next target's
-// overview.
+// overview; with two targets from both to the one and to the other.
 func (m *model) nextView() {
+	if m.nextSide() {
+		return
+	}
 	order := [...]view{overview, tail, words, requests, client}
 	for i, v := range order[:len(order)-1] {
 		if v == m.view {

@@ -109,6 +109,14 @@ func (g *Grid) At(x, y int) Cell {
 	return g.cells[y*g.W+x]
 }
 
+// Put sets the cell in column x of row y, which must come from another grid of
+// the same columns or replace no half of a wide character.
+func (g *Grid) Put(x, y int, c Cell) {
+	if x >= 0 && y >= 0 && x < g.W && y < g.H {
+		g.cells[y*g.W+x] = c
+	}
+}
+
 // Area returns the part of the grid inside r.
 func (g *Grid) Area(r image.Rectangle) Area {
 	return Area{g: g, r: r.Intersect(image.Rect(0, 0, g.W, g.H))}

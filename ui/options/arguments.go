@@ -22,6 +22,8 @@ func (p *parser) arguments(word string) error {
 		return o.recording("replay", g.Replay.File)
 	case "export":
 		return o.recording("export", g.Export.File)
+	case "compare":
+		return o.compare(g.Compare.File)
 	case "engine":
 		return o.engine(g.Engine.Profile)
 	case "selftest", "accuracy":

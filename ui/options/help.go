@@ -79,8 +79,11 @@ with any of them there is none.
 		codes += " or never answered"
 	}
 	codes += ", 2 wrong usage"
-	if has["slo"] {
+	switch {
+	case has["slo"]:
 		codes += ", 3 a service level was missed"
+	case has["fail-if"]:
+		codes += ", 3 a condition holds"
 	}
 	codes += "; 129, 130, 131, 143 by a signal."
 	return text + "\n" + strings.Join(wrap(codes, helpWidth), "\n") + "\n"
@@ -133,6 +136,17 @@ Write a recording in the format of another tool. FILE - reads standard input.
   teapot export run.teapot --to csv -o tokens.csv
   teapot export run.teapot --to hlog -o run.hlog
   teapot export run.teapot --to vllm
+`
+	case command == "compare":
+		return `Usage: teapot compare A B [flags]
+
+Hold run B against run A. Each is a recording (--record, probe) or a JSON
+report (-o run.json): settings that differ, every figure with its change and
+whether that is more than chance, causes side by side, a verdict.
+
+  teapot compare before.json after.json
+  teapot compare before.teapot after.json -o change.md
+  teapot compare before.json after.json --fail-if 'gap.p99>+10%'
 `
 	case command == "probe":
 		return `Usage: teapot probe URL... [flags]
@@ -201,6 +215,7 @@ Commands (teapot COMMAND -h says more):
   report FILE...     the report of a recording, with --merge of several
   replay FILE        the screen of a recording, - for standard input
   export FILE        a recording as a trace, CSV, .hlog or vLLM's JSON
+  compare A B        two runs, recordings or JSON reports, against each other
   probe URL...       events on standard output
   engine [PROFILE]   the built-in engine as a server for others
   selftest           how exact teapot is on this machine, in ten seconds

@@ -16,12 +16,13 @@ type Command string
 
 // The commands. "demo" is Watch with a demo: URL.
 const (
-	Watch  Command = "watch"  // the live screen, or plain lines where there is no terminal
-	Report Command = "report" // measure without a screen, then report
-	Replay Command = "replay" // the screen or the report of a recording
-	Export Command = "export" // a recording in the format of another tool
-	Probe  Command = "probe"  // events on standard output
-	Engine Command = "engine" // the built-in engine as a server
+	Watch   Command = "watch"   // the live screen, or plain lines where there is no terminal
+	Report  Command = "report"  // measure without a screen, then report
+	Replay  Command = "replay"  // the screen or the report of a recording
+	Compare Command = "compare" // two runs against each other
+	Export  Command = "export"  // a recording in the format of another tool
+	Probe   Command = "probe"   // events on standard output
+	Engine  Command = "engine"  // the built-in engine as a server
 
 	SelfTest Command = "selftest" // how exact teapot is on this machine, in ten seconds
 	Accuracy Command = "accuracy" // the same beside other clients, in minutes
@@ -43,6 +44,8 @@ type Options struct {
 	// Files are the recordings that Report is of; empty where it measures. Several
 	// are there with Merge alone.
 	Files []string `kong:"-"`
+	// Against are the two runs of Compare, A and B: recordings or JSON reports.
+	Against [2]string `kong:"-"`
 	// Profile is the profile of Engine.
 	Profile string `kong:"-"`
 	// Prompts are the prompts of --prompt and --prompt-file, in turn.
@@ -87,8 +90,10 @@ type Options struct {
 	Retention    time.Duration `name:"retention" type:"opt" group:"stats" placeholder:"T" default:"15m" min:"1m" max:"24h" eg:"--retention 1h" on:"watch report replay" help:"How far back the charts and lists go."`
 	ExcludeLate  bool          `name:"exclude-late" type:"opt" group:"stats" on:"watch report replay export" help:"Leave out of the percentiles what this client took late."`
 
-	OutputFormat string        `name:"output-format" type:"opt" group:"output" placeholder:"FORMAT" values:",text,json,markdown,none" on:"watch report replay selftest" help:"Report at the end: text, json, markdown or none. Unset: by the ending of -o (.json, .md), else text."`
-	Output       string        `name:"output" short:"o" type:"opt" group:"output" placeholder:"FILE" on:"watch report replay selftest accuracy export" help:"Write the report to FILE instead of standard output (-)."`
+	FailIf []string `name:"fail-if" type:"opt" rule:"condition" group:"stats" placeholder:"EXPR" eg:"--fail-if 'gap.p99>+10%'" on:"compare" help:"Exit with 3 if this holds: 'gap.p99>+10%' or 'ttft.p50>+20ms' (change from A to B, more than chance), 'gap.p99>50ms' or 'err>1%' (of B alone). Metrics gap itl ttft ttfo tpot e2e sched_ttft sched_e2e; mean, max, p50 to p99.99. May be repeated."`
+
+	OutputFormat string        `name:"output-format" type:"opt" group:"output" placeholder:"FORMAT" values:",text,json,markdown,none" on:"watch report replay compare selftest" help:"Report at the end: text, json, markdown or none. Unset: by the ending of -o (.json, .md), else text."`
+	Output       string        `name:"output" short:"o" type:"opt" group:"output" placeholder:"FILE" on:"watch report replay compare selftest accuracy export" help:"Write the report to FILE instead of standard output (-)."`
 	Listen       string        `name:"listen" type:"opt" rule:"listen" group:"output" placeholder:"ADDR" eg:"--listen :9464" on:"watch report replay" help:"Serve the session's figures to Prometheus at http://ADDR/metrics. :PORT is on this machine alone; name a host to be reached from others."`
 	To           string        `name:"to" type:"opt" group:"output" placeholder:"FORMAT" default:"trace" values:"trace,csv,requests,hlog,vllm" on:"export" help:"trace: a Chrome trace, for Perfetto. csv: a row per token event; requests: one per request. hlog: HdrHistogram's interval log. vllm: JSON with the keys of vllm bench serve."`
 	Record       string        `name:"record" type:"opt" group:"output" placeholder:"FILE" on:"watch report" help:"Write the session's events to FILE, for teapot replay."`
@@ -101,7 +106,7 @@ type Options struct {
 	Truth        string        `name:"truth" type:"opt" group:"output" placeholder:"FILE" on:"engine" help:"Write every token's true write time and every fault's cause to FILE, a JSON object a line."`
 
 	Color        string `name:"color" type:"opt" group:"screen" placeholder:"WHEN" default:"auto" values:"auto,always,never" on:"watch replay" help:"auto, always or never. auto heeds NO_COLOR."`
-	Glyphs       string `name:"glyphs" type:"opt" group:"screen" placeholder:"SET" default:"auto" values:"auto,block,braille,ascii" on:"watch report replay" help:"auto, block, braille or ascii. auto: ascii where the locale is not UTF-8."`
+	Glyphs       string `name:"glyphs" type:"opt" group:"screen" placeholder:"SET" default:"auto" values:"auto,block,braille,ascii" on:"watch report replay compare" help:"auto, block, braille or ascii. auto: ascii where the locale is not UTF-8."`
 	Theme        string `name:"theme" type:"opt" group:"screen" placeholder:"NAME" default:"auto" values:"auto,dark,light,mono,contrast" on:"watch replay" help:"auto, dark, light, mono or contrast."`
 	LowBandwidth bool   `name:"low-bandwidth" type:"opt" group:"screen" on:"watch replay" help:"Draw little and seldom, for a slow link."`
 	NoSync       bool   `name:"no-sync" type:"opt" group:"screen" on:"watch replay" help:"Do not ask the terminal for synchronized output."`

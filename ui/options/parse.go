@@ -48,6 +48,9 @@ type grammar struct {
 	Export struct {
 		File []string `arg:"" optional:""`
 	} `cmd:""`
+	Compare struct {
+		File []string `arg:"" optional:""`
+	} `cmd:""`
 	Probe struct {
 		URL []string `arg:"" optional:""`
 	} `cmd:""`
@@ -59,7 +62,7 @@ type grammar struct {
 }
 
 func commandNames() []string {
-	return []string{"watch", "demo", "report", "replay", "export", "probe", "engine", "selftest", "accuracy"}
+	return []string{"watch", "demo", "report", "replay", "compare", "export", "probe", "engine", "selftest", "accuracy"}
 }
 
 // Parse reads the arguments (without the program's name), the environment and

@@ -38,7 +38,13 @@ func TestUsageErrors(t *testing.T) {
 	cases := []struct{ args, want string }{
 		// Commands and arguments.
 		{"reprot http://x", "'reprot' is neither a command nor a URL; did you mean 'report'?"},
-		{"compare a b", "'compare' is neither a command (watch, demo, report, replay, export, probe, engine, selftest, accuracy) nor a URL; a host alone is written http://compare:8000"},
+		{"combine a b", "'combine' is neither a command (watch, demo, report, replay, compare, export, probe, engine, selftest, accuracy) nor a URL; a host alone is written http://combine:8000"},
+		{"compare a b", "compare: stat a: no such file or directory"},
+		{"compare a", "compare takes two runs, each a recording or a JSON report, e.g. teapot compare before.json after.json"},
+		{"compare - -", "compare reads files, not standard input"},
+		{"compare . .", "compare: . is a folder"},
+		{"compare a b --fail-if gap>1", "--fail-if: 'gap>1' names no number of gap: there are mean p50 p90 p95 p99 p99.9 p99.99 max, e.g. 'gap.p99>+10%'"},
+		{"report h:1 --fail-if gap.p99>1s", "--fail-if has no meaning for teapot report; it is for compare"},
 		{"h:1 report", "'report' is a command and comes before the URL, e.g. teapot report http://localhost:8000"},
 		{"report", "report needs a URL or a recording, e.g. teapot report http://localhost:8000 -d 60s"},
 		{"report a.teapot", "report: stat a.teapot: no such file or directory"},

@@ -109,11 +109,11 @@ func (r *resolver) load(ctx *kong.Context) error {
 }
 
 // splitList takes a list from an environment variable: an item a line, and for
-// service levels, which hold no comma, also one a comma.
+// service levels and conditions, which hold no comma, also one a comma.
 func splitList(flag, raw string) []string {
 	var out []string
 	for _, item := range strings.FieldsFunc(raw, func(c rune) bool {
-		return c == '\n' || c == ',' && flag == "slo"
+		return c == '\n' || c == ',' && (flag == "slo" || flag == "fail-if")
 	}) {
 		if item = strings.TrimSpace(item); item != "" {
 			out = append(out, item)

@@ -29,6 +29,8 @@ func values(name string, kind reflect.Type) [3]string {
 		return [3]string{"10s", "5m", "15m"}
 	case "output-format":
 		return [3]string{"json", "markdown", "none"}
+	case "fail-if":
+		return [3]string{"gap.p50>1s", "err>1%", "ttft.max<-5ms"}
 	case "color":
 		return [3]string{"always", "never", "always"}
 	case "glyphs":
@@ -104,6 +106,8 @@ func TestPrecedence(t *testing.T) {
 			args = []string{"engine"}
 		case f.Name == "merge":
 			args = []string{"report", "-"}
+		case on == " compare ":
+			args = []string{"compare", filepath.Join(dir, "FILE1"), filepath.Join(dir, "FILE2")}
 		default:
 			args = strings.Fields(on)[:1]
 		}

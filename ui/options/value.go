@@ -181,6 +181,10 @@ func checkText(tag *kong.Tag, raw string) (s, why string) {
 		if _, err := ParseSLOs(raw); err != nil {
 			return "", err.Error()
 		}
+	case "condition":
+		if _, err := ParseCondition(raw); err != nil {
+			return "", err.Error()
+		}
 	case "signals":
 		return checkSignals(tag, raw)
 	case "share":

@@ -28,6 +28,9 @@ func newDocument(s *stats.Snapshot, o Options, read reader) document {
 	for _, t := range s.Targets {
 		d.Targets = append(d.Targets, newTarget(s, t, read))
 	}
+	if c := Within(s); c != nil {
+		d.Compared = c.document()
+	}
 	return d
 }
 
@@ -119,14 +122,15 @@ func newFigure(f *stats.Figure) figure {
 		N: f.N, Min: num(ms(f.Min), f.N > 0), Mean: num(f.Mean/1e6, f.N > 0), Max: num(ms(f.Max), f.N > 0),
 		Approx: []string{}, AtLeast: []string{}, Ours: []string{}, Censored: f.Censored, Clipped: f.Clipped,
 	}
-	values := [...]**float64{&j.P50, &j.P90, &j.P95, &j.P99, &j.P999, &j.P9999}
-	ranges := [...]*[]*float64{&j.CI.P50, &j.CI.P90, &j.CI.P95, &j.CI.P99, &j.CI.P999, &j.CI.P9999}
+	j.MeanErr = num(f.MeanErr/1e6, f.MeanErr > 0)
+	values, ranges, spreads := j.values(), j.CI.ranges(), j.Spread.places()
 	for i, q := range f.Q {
 		if f.N == 0 || q.Mark == stats.MarkNone {
 			continue
 		}
 		*values[i] = num(ms(q.Value), true)
 		*ranges[i] = []*float64{num(ms(q.Lo), true), num(ms(q.Hi), !q.HiOpen)}
+		*spreads[i] = num(q.Spread, q.Spread > 0)
 		if q.Mark == stats.MarkApprox {
 			j.Approx = append(j.Approx, quantileNames[i])
 		}

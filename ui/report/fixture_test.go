@@ -23,6 +23,7 @@ func makeFigure(n uint64, lo, mean float64, q [6]float64, hi float64) stats.Figu
 		case float64(n) < 10/(1-p)-1e-6:
 			x.Mark, x.HiOpen = stats.MarkApprox, p >= 0.999
 		}
+		x.LoOpen = x.Mark != stats.MarkNone && stats.Endless(i, n)
 		f.Q[i] = x
 	}
 	return f

@@ -26,6 +26,7 @@ type document struct {
 	Damaged     *string   `json:"damaged"`
 	Notes       []note    `json:"notes"`
 	Targets     []jTarget `json:"targets"`
+	Compared    *compared `json:"compared"` // the other endpoints against the first; null with one
 }
 
 type settings struct {
@@ -98,52 +99,6 @@ type requests struct {
 	Buffered  uint64            `json:"buffered"`
 	ErrorRate *float64          `json:"error_rate"`
 	ByClass   map[string]uint64 `json:"by_class"`
-}
-
-type figures struct {
-	TTFT figure `json:"ttft"`
-	TTFO figure `json:"ttfo"`
-	Gap  figure `json:"gap"`
-	ITL  figure `json:"itl"`
-	TPOT figure `json:"tpot"`
-	E2E  figure `json:"e2e"`
-}
-
-type scheduled struct {
-	TTFT figure `json:"ttft"`
-	E2E  figure `json:"e2e"`
-	Late figure `json:"late"`
-}
-
-type figure struct {
-	N        uint64    `json:"n"`
-	Min      *float64  `json:"min"`
-	Mean     *float64  `json:"mean"`
-	P50      *float64  `json:"p50"`
-	P90      *float64  `json:"p90"`
-	P95      *float64  `json:"p95"`
-	P99      *float64  `json:"p99"`
-	P999     *float64  `json:"p99.9"`
-	P9999    *float64  `json:"p99.99"`
-	Max      *float64  `json:"max"`
-	CI       intervals `json:"ci"`
-	Approx   []string  `json:"approx"`   // percentiles from few samples, shown with ~
-	AtLeast  []string  `json:"at_least"` // percentiles among the timeouts: lower bounds
-	Ours     []string  `json:"ours"`     // percentiles of which this client's own part is a tenth or more
-	Censored uint64    `json:"censored"`
-	Clipped  uint64    `json:"clipped"`
-}
-
-// intervals are 95 % confidence intervals, [low, high]; high is null where
-// there is no finite bound below the maximum, the whole where the percentile
-// does not exist.
-type intervals struct {
-	P50   []*float64 `json:"p50"`
-	P90   []*float64 `json:"p90"`
-	P95   []*float64 `json:"p95"`
-	P99   []*float64 `json:"p99"`
-	P999  []*float64 `json:"p99.9"`
-	P9999 []*float64 `json:"p99.99"`
 }
 
 type phases struct {

@@ -21,6 +21,9 @@ func markdown(s *stats.Snapshot, _ Options, read reader) string {
 	if len(s.Targets) == 0 {
 		b.WriteString("\nNothing was measured.\n")
 	}
+	if c := Within(s); c != nil {
+		b.WriteString("\n## B against A\n\n" + c.Markdown())
+	}
 	if notes := loud(s); len(notes) > 0 {
 		b.WriteString("\n## Notes\n\n")
 		for _, n := range notes {

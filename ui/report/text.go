@@ -28,6 +28,10 @@ func text(s *stats.Snapshot, o Options, read reader) string {
 	if len(s.Targets) == 0 {
 		b.WriteString("nothing was measured: " + runLine(s) + "\n")
 	}
+	if c := Within(s); c != nil {
+		b.WriteString("\n" + strings.Repeat("─", textWidth) + "\n\nB against A\n")
+		b.WriteString(c.Text(Options{}))
+	}
 	for i, n := range loud(s) {
 		if i == 0 {
 			b.WriteString("\n")
