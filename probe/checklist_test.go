@@ -48,7 +48,7 @@ func TestTransport(t *testing.T) {
 		message string // part of it
 	}{
 		{"1xx", func(c net.Conn) bool { io.WriteString(c, hints); return full(c) }, event.OKFull, 200, ""},
-		{"1xx without end", func(c net.Conn) bool { io.WriteString(c, strings.Repeat(hints, 9)); return hang(c) }, event.ErrReset, 0, "1xx"},
+		{"1xx without end", func(c net.Conn) bool { io.WriteString(c, strings.Repeat(hints, 9)); return hang(c) }, event.ErrNotStream, 0, "1xx"},
 		{"a redirect within the server", func(c net.Conn) bool {
 			plain(c, 307, "text/plain", "", "Location: /v1/chat/completions/")
 			return true

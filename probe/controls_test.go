@@ -80,7 +80,7 @@ func TestUntilClosed(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	c := withDefaults(event.Config{})
 	same(t, "load", event.Load{Concurrency: 1, MaxTokens: 256, PromptTokens: 128}, c.Load)
-	same(t, "limits", event.Limits{Connect: 5e9, First: 30e9, Idle: 30e9, Total: 600e9, Grace: 10e9}, c.Limits)
+	same(t, "limits", event.Limits{Connect: 5e9, First: 30e9, Idle: 30e9, Total: 600e9, Grace: 10e9, Ready: 900e9}, c.Limits)
 	c = withDefaults(event.Config{Load: event.Load{Concurrency: 1 << 30, Rate: -1, MaxTokens: -5, Requests: -1, Pause: -1}, Prompts: []string{"x"}})
 	same(t, "load", event.Load{Concurrency: maxConcurrency, MaxTokens: 256}, c.Load)
 }

@@ -79,7 +79,7 @@ func TestSignalsBesideARequest(t *testing.T) {
 	cfg := config(s.url, 1)
 	cfg.Targets[0].Metrics, cfg.Targets[0].KeyEnv = event.MetricsAuto, "TEAPOT_TEST_KEY"
 	all := watch(t, cfg, nil)
-	if e := only[*event.End](t, all); e.Class != event.OKFull && e.Class != event.OKShort {
+	if e := only[*event.End](t, all); !e.Class.OK() {
 		t.Errorf("the request: %+v", e)
 	}
 	got := of[*event.Signal](all)

@@ -451,6 +451,9 @@ func TestReportWaitsForLoading(t *testing.T) {
 	if code != 0 || !r.Complete || r.Targets[0].Requests.OK == 0 || r.Targets[0].Requests.Failed != 0 {
 		t.Errorf("exit %d, %q, %+v", code, diag, r.Targets[0].Requests)
 	}
+	if !strings.Contains(diag, "it loads its model (Loading model); for at most 15m00s in all (--ready-timeout)\n") {
+		t.Errorf("what was waited for is not told: %q", diag)
+	}
 }
 
 // An SLO that is missed gives exit code 3, one that is met gives 0.

@@ -56,10 +56,10 @@ func requestFact(s *stats.Snapshot, t *stats.Target) fact {
 	if r.Short > 0 {
 		line += fmt.Sprintf(" (%s ended before the length asked for)", format.Full(r.Short))
 	}
-	line += ", " + format.Full(r.Failed) + " failed"
 	if n := r.ByClass[event.OKLong]; n > 0 {
 		line += fmt.Sprintf(" (%s longer than asked for)", format.Full(n))
 	}
+	line += ", " + format.Full(r.Failed) + " failed"
 	if c := classes(r.ByClass); c != "" {
 		line += " (" + c + ")"
 	}
