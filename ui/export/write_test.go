@@ -142,12 +142,12 @@ func TestIntervalsReadBack(t *testing.T) {
 		}
 		last[h.Tag()] = h.StartTimeMs()
 		n[h.Tag()] += h.TotalCount()
-		if h.Tag() == "t1-gap" {
+		if h.Tag() == "gap" {
 			sum.Merge(h)
 		}
 	}
 	gaps := gapsOf(events, 1)
-	if n["t1-gap"] != int64(len(gaps)) || n["t1-ttft"] != 19 || n["t2-ttft"] != 19 {
+	if n["gap"] != int64(len(gaps)) || n["ttft"] != 19 || n["ttft-2"] != 19 {
 		t.Errorf("samples by tag: %v, want %d gaps", n, len(gaps))
 	}
 	for _, p := range []float64{50, 90, 99} {
