@@ -10,7 +10,7 @@ type counted struct {
 	cause   Cause
 	verdict Verdict
 	length  int64
-	in      bool
+	row     *CauseRow // nil: in none
 }
 
 // causes is the table of causes. It holds one row a cause and no spike twice.
@@ -28,12 +28,13 @@ func (c *causes) account(s *spike) {
 	if c.rows == nil {
 		c.rows, c.worst = map[Cause]*CauseRow{}, map[Cause]*spike{}
 	}
-	c.shown = nil
-	now := counted{s.Why.Cause, s.Why.Verdict, s.Length, true}
 	old := s.counted
-	s.counted = now
-	if old.in {
-		r := c.rows[old.cause]
+	if old.row != nil && c.rows[old.cause] != old.row {
+		return // it was found before the session was reset, and is no part of this one
+	}
+	c.shown = nil
+	now := counted{s.Why.Cause, s.Why.Verdict, s.Length, nil}
+	if r := old.row; r != nil {
 		r.Count--
 		r.Total -= old.length
 		r.By[old.verdict]--
@@ -49,6 +50,8 @@ func (c *causes) account(s *spike) {
 	r.Count++
 	r.Total += now.length
 	r.By[now.verdict]++
+	now.row = r
+	s.counted = now
 	if w := c.worst[now.cause]; w == nil || worse(s, w) < 0 {
 		c.worst[now.cause] = s
 	}

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"os"
 
-	"teapot/probe/record"
 	"teapot/ui/export"
 	"teapot/ui/options"
 )
 
 // exported writes a recording in the format of another tool.
 func exported(o *options.Options) (int, error) {
-	r, f, err := record.Open(o.File)
+	next, r, f, err := recording(o)
 	if err != nil {
 		return exitFailure, err
 	}
@@ -24,7 +23,7 @@ func exported(o *options.Options) (int, error) {
 	if err != nil {
 		return exitFailure, err
 	}
-	err = errors.Join(export.Write(to, export.Format(o.To), r.Next, o.Stats()), to.Close())
+	err = errors.Join(export.Write(to, export.Format(o.To), next, o.Stats()), to.Close())
 	if err != nil {
 		return exitFailure, err
 	}

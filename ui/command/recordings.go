@@ -8,6 +8,7 @@ import (
 	"teapot/probe/event"
 	"teapot/probe/record"
 	"teapot/stats"
+	"teapot/ui/export"
 	"teapot/ui/options"
 	"teapot/ui/session"
 )
@@ -53,7 +54,7 @@ func reportOn(o *options.Options) (int, error) {
 	if o.Merge {
 		return mergeAll(o, s)
 	}
-	page, err := listen(o)
+	outlets, err := export.Open(o.Listen, o.HLog, options.Release)
 	if err != nil {
 		return exitFailure, err
 	}
@@ -61,13 +62,13 @@ func reportOn(o *options.Options) (int, error) {
 	if err != nil {
 		return exitFailure, err
 	}
-	s.Start(session.Source{Next: next, Stop: func() { f.Close() }, Damage: r.Damage})
+	s.Start(session.Source{Next: outlets.Follow(next, s), Stop: func() { f.Close() }, Damage: r.Damage})
 	defer s.Close()
-	defer page(s)()
+	have := (*session.Session).Show
 	if o.Command == options.Report {
-		return s.Measure()
+		have = (*session.Session).Measure
 	}
-	return s.Show()
+	return besides(o, outlets, s, have)
 }
 
 // mergeAll reports on several recordings as one.
@@ -110,7 +111,7 @@ func play(o *options.Options) (int, error) {
 	if err != nil {
 		return exitFailure, err
 	}
-	page, err := listen(o)
+	outlets, err := export.Open(o.Listen, o.HLog, options.Release)
 	if err != nil {
 		return exitFailure, err
 	}
@@ -126,9 +127,8 @@ func play(o *options.Options) (int, error) {
 	defer file.Close()
 	deck.Restart, deck.AtEnd, deck.Idle = stats.ErrRestart, s.Damaged, s.Refresh
 	s.Start(session.Source{
-		Next: deck.Next, Stop: deck.Stop, Damage: file.Damage, Playback: deck,
+		Next: outlets.Follow(deck.Next, s), Stop: deck.Stop, Damage: file.Damage, Playback: deck,
 	})
 	defer s.Close()
-	defer page(s)()
-	return s.Show()
+	return besides(o, outlets, s, (*session.Session).Show)
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -32,7 +33,7 @@ func live(o *options.Options, have func(*session.Session) (int, error)) (int, er
 	if err != nil {
 		return exitFailure, err
 	}
-	page, err := listen(o)
+	outlets, err := export.Open(o.Listen, o.HLog, options.Release)
 	if err != nil {
 		return exitFailure, err
 	}
@@ -57,29 +58,21 @@ func live(o *options.Options, have func(*session.Session) (int, error)) (int, er
 	if err != nil {
 		return exitFailure, err
 	}
-	s.Start(session.Source{Next: source.Next, Stop: source.Stop, Live: source, Recording: file, Scene: scenes(engines)})
+	s.Start(session.Source{Next: outlets.Follow(source.Next, s), Stop: source.Stop, Live: source, Recording: file, Scene: scenes(engines)})
 	defer s.Close()
-	defer page(s)()
-	return have(s)
+	return besides(o, outlets, s, have)
 }
 
-// listen takes the address of --listen, before anything else is started. What it
-// returns serves a session there, and its result ends that.
-func listen(o *options.Options) (func(*session.Session) func(), error) {
-	if o.Listen == "" {
-		return func(*session.Session) func() { return func() {} }, nil
+// besides has a session while its outlets are open.
+func besides(o *options.Options, outlets *export.Outlets, s *session.Session, have func(*session.Session) (int, error)) (int, error) {
+	if url := outlets.Serve(s); url != "" && (o.Command == options.Report || !session.Screen(os.Stdout)) {
+		fmt.Fprintln(os.Stderr, "teapot: figures for Prometheus at "+url)
 	}
-	l, err := export.Listen(o.Listen)
-	if err != nil {
-		return nil, err
+	code, err := have(s)
+	if closed := outlets.Close(s); closed != nil {
+		return max(code, exitFailure), errors.Join(err, closed)
 	}
-	return func(s *session.Session) func() {
-		server := export.Serve(l, s, options.Release)
-		if !session.Screen(os.Stdout) || o.Command == options.Report {
-			fmt.Fprintln(os.Stderr, "teapot: figures for Prometheus at "+server.URL())
-		}
-		return func() { _ = server.Close() }
-	}, nil
+	return code, err
 }
 
 // scenes goes through the scenes that an engine of ours can play; nil without

@@ -95,7 +95,7 @@ func (w *bench) result(s *stats.Snapshot, t *stats.Target, dists []stats.Distrib
 		}
 		return n / seconds
 	}
-	completed := f.Requests.OK + f.Requests.Short
+	completed := f.Requests.OK // the short ones are among them
 	out := map[string]any{
 		"date": "", "backend": "teapot", "endpoint_type": t.Info.API, "label": nil,
 		"model_id": format.Clean(t.Info.Model), "tokenizer_id": nil, "base_url": format.Clean(format.Redact(t.Info.URL)),
@@ -115,7 +115,7 @@ func (w *bench) result(s *stats.Snapshot, t *stats.Target, dists []stats.Distrib
 		out["request_rate"] = load.Rate
 	}
 	if len(f.SLO) > 0 {
-		out["request_goodput"] = rate(f.Goodput * float64(f.Requests.OK+f.Requests.Short+f.Requests.Failed))
+		out["request_goodput"] = rate(f.Goodput * float64(f.Requests.OK+f.Requests.Failed))
 	}
 	for _, m := range [...]benchMetric{{"ttft", &f.TTFT, "ttft"}, {"tpot", &f.TPOT, "tpot"}, {"itl", &f.Gap, "gap"}, {"e2el", &f.E2E, "e2e"}} {
 		m.put(out, dists, t.Info.ID)

@@ -101,16 +101,11 @@ const (
 
 func (p *page) target(t *stats.Target) {
 	f := &t.Session
-	up := 0.0
-	if t.Info.State != event.StateDown && t.Info.State != event.StateConnecting {
-		up = 1
-	}
-	p.of(t, "up", "1 while the endpoint answers.", gauge, up)
-	p.of(t, "target_info", "What the endpoint is, in labels.", gauge, 1,
-		"engine", t.Info.Engine, "version", t.Info.Version, "api", t.Info.API, "state", string(t.Info.State))
+	p.state(t)
 	p.of(t, "requests_in_flight", "Requests under way.", gauge, float64(t.InFlight))
 	for class, n := range f.Requests.ByClass {
-		p.of(t, "requests_total", "Measured requests that have ended, by how: ok, or the class of the failure.", counter, float64(n), "class", string(class))
+		p.of(t, "requests_total", "Measured requests that have ended: ok, failed or aborted by this client, and how.", counter, float64(n),
+			"result", ending(class), "class", string(class))
 	}
 	p.of(t, "warmup_requests_total", "Requests that were sent first and left out of every figure.", counter, float64(f.Requests.Warmup))
 	p.of(t, "skipped_requests_total", "Requests that were due and not sent.", counter, float64(f.Requests.Skipped))
@@ -132,6 +127,42 @@ func (p *page) target(t *stats.Target) {
 	}
 }
 
+// states are those of a target, each a series of its own, so that their number
+// does not grow with time.
+var states = [...]event.State{
+	event.StateConnecting, event.StateLoading, event.StateWarmup, event.StateLive, event.StatePaused,
+	event.StateBusy, event.StateLimited, event.StateDown, event.StateDone,
+}
+
+func (p *page) state(t *stats.Target) {
+	up := 1.0
+	switch t.Info.State {
+	case event.StateDown, event.StateConnecting, event.StateLoading, "":
+		up = 0
+	}
+	p.of(t, "up", "1 while the endpoint serves, as far as the probe knows.", gauge, up)
+	for _, s := range states {
+		is := 0.0
+		if s == t.Info.State {
+			is = 1
+		}
+		p.of(t, "state", "1 for the state that the endpoint is in.", gauge, is, "state", string(s))
+	}
+	p.of(t, "target_info", "What the endpoint is, in labels.", gauge, 1,
+		"engine", t.Info.Engine, "version", t.Info.Version, "api", t.Info.API)
+}
+
+// ending is what a class of ending comes to.
+func ending(c event.Class) string {
+	switch {
+	case c.OK():
+		return "ok"
+	case c.Failed():
+		return "failed"
+	}
+	return "aborted"
+}
+
 func (p *page) cause(t *stats.Target, row *stats.CauseRow) {
 	cause := row.Cause.String()
 	for v, n := range row.By {
@@ -148,8 +179,11 @@ func (p *page) floor(f *stats.Floor) {
 	one := func(name, help string, kind prometheus.ValueType, v float64) {
 		p.one("client_"+name, help, kind, v, nil)
 	}
+	one("added_p99_seconds", "P99 of what this client added to one instant, in the last minute.", gauge, float64(f.P99)/1e9)
 	one("oversleep_seconds", "The longest that the probe overslept in the last minute.", gauge, float64(f.Overshoot)/1e9)
 	one("late_p99_seconds", "P99 of how late the probe read what had arrived.", gauge, float64(f.LateP99)/1e9)
+	one("late_reads_total", "Reads taken a millisecond or more after the kernel had the bytes.", counter, float64(f.LateReads))
+	one("merged_reads_total", "Reads that may have joined what the server sent apart.", counter, float64(f.MergedReads))
 	one("host_stalls_total", "Times that the probe overslept by more than 10 ms.", counter, float64(f.HostStalls))
 	one("dropped_events_total", "Events lost between the probe and the viewer.", counter, float64(f.DroppedEvents))
 	one("suspensions_total", "Times that the probe was not running.", counter, float64(f.Suspensions))

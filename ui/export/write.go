@@ -20,6 +20,7 @@ const (
 	CSV      Format = "csv"      // a row per token event
 	Requests Format = "requests" // a row per request
 	HLog     Format = "hlog"     // HdrHistogram's interval log
+	HGrm     Format = "hgrm"     // the percentile distribution of the gaps, for hdr-plot
 	VLLM     Format = "vllm"     // the keys of vllm bench serve
 )
 
@@ -32,6 +33,9 @@ type writer interface {
 	// end writes what remains.
 	end() error
 }
+
+// early is a writer that is told of an event before the aggregator takes it.
+type early interface{ before(ev event.Event) error }
 
 // Next gives the events of a recording, and an error at its end.
 type Next func() (event.Event, error)
@@ -51,7 +55,9 @@ func Write(out io.Writer, form Format, next Next, c stats.Config) error {
 	case Requests:
 		w = newRequests(b)
 	case HLog:
-		w = newIntervals(b, a)
+		w = recorded{NewLog(b), a}
+	case HGrm:
+		w = percentiles{b, a}
 	case VLLM:
 		w = newBench(b, a)
 	default:
@@ -67,6 +73,11 @@ func Write(out io.Writer, form Format, next Next, c stats.Config) error {
 		}
 		if ev == nil {
 			continue
+		}
+		if p, ok := w.(early); ok {
+			if err := p.before(ev); err != nil {
+				return fmt.Errorf("write the export: %w", err)
+			}
 		}
 		a.Add(ev)
 		if err := w.event(ev); err != nil {

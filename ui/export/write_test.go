@@ -142,12 +142,12 @@ func TestIntervalsReadBack(t *testing.T) {
 		}
 		last[h.Tag()] = h.StartTimeMs()
 		n[h.Tag()] += h.TotalCount()
-		if h.Tag() == "t1-gap" {
+		if h.Tag() == "gap" {
 			sum.Merge(h)
 		}
 	}
 	gaps := gapsOf(events, 1)
-	if n["t1-gap"] != int64(len(gaps)) || n["t1-ttft"] != 19 || n["t2-ttft"] != 19 {
+	if n["gap"] != int64(len(gaps)) || n["ttft"] != 19 || n["ttft-2"] != 19 {
 		t.Errorf("samples by tag: %v, want %d gaps", n, len(gaps))
 	}
 	for _, p := range []float64{50, 90, 99} {
@@ -345,3 +345,18 @@ type full struct{}
 
 // Write fails.
 func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// A reply that is shorter than what was asked for is complete, and counts once.
+func TestShortRepliesCountOnce(t *testing.T) {
+	evs := []event.Event{&event.Session{}, &event.Target{ID: 1, URL: "http://x", API: "chat"}}
+	for req := range uint64(3) {
+		at := int64(1+req) * 1e9
+		evs = append(evs, &event.Start{At: at, Target: 1, Request: req + 1, Asked: 64},
+			&event.Token{At: at + 1e7, Target: 1, Request: req + 1, K: 1}, &event.Token{At: at + 2e7, Target: 1, Request: req + 1, K: 1},
+			&event.End{At: at + 3e7, Target: 1, Request: req + 1, Class: event.OKShort, N: 2, Count: event.CountUsage})
+	}
+	var got struct{ Completed int }
+	if err := json.Unmarshal([]byte(written(t, VLLM, evs)), &got); err != nil || got.Completed != 3 {
+		t.Errorf("%d of 3 are complete, %v", got.Completed, err)
+	}
+}
