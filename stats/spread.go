@@ -3,7 +3,7 @@ package stats
 import "math"
 
 const (
-	spreadBlocks = 30 // stretches that a run is cut into, to see how it wobbles
+	spreadBlocks = 16 // stretches that a run is cut into, to see how it wobbles
 	leastBlocks  = 8  // fewer say nothing
 	normal95     = 1.959964
 )
@@ -38,7 +38,7 @@ func (d *dist) spread(f *Figure, seconds int64) {
 	}
 	n := float64(all.n)
 	// Few blocks tell their variance roughly: Student's t instead of the normal.
-	few := 1 + 1.25/(m-1)
+	few := 1 + 2.1/(m-1)
 	mean, square := all.sum/n, 0.0
 	for i := range blocks {
 		off := blocks[i].sum - mean*float64(blocks[i].n)
@@ -121,17 +121,29 @@ func (b *block) add(o *block) {
 const (
 	normal99 = 2.575829
 	widen    = normal99 / normal95
+	// bucket is how wide a bucket of a histogram is at most, of its value: what
+	// lies closer together is not told apart.
+	bucket = 1.0 / 1024
 )
 
-// interval is the 99 % confidence interval of a quantile, ns: that of 95 %, which
+// interval is the 99 % confidence interval of quantile i, ns: that of 95 %, which
 // holds for independent samples, made wider on a logarithmic scale by the ratio
 // of the two and by the root of Spread, as the interval of so many fewer samples
-// would be.
-func (q *Quantile) interval() (lo, hi float64) {
+// would be. An end that so few samples would not give is endless.
+func (f *Figure) interval(i int) (lo, hi float64) {
+	q := &f.Q[i]
 	lo, hi = float64(q.Lo), float64(q.Hi)
+	k := widen * math.Sqrt(max(q.Spread, 1))
 	if v := float64(q.Value); q.Lo > 0 {
-		k := widen * math.Sqrt(max(q.Spread, 1))
-		lo, hi = v*math.Pow(lo/v, k), v*math.Pow(hi/v, k)
+		lo, hi = v*math.Pow(lo/v, k)-v*bucket, v*math.Pow(hi/v, k)+v*bucket
+	}
+	alone := uint64(float64(f.N) / (k * k))
+	l, u := orderInterval(quantilePPM[i], alone)
+	if q.LoOpen || l == 0 {
+		lo = math.Inf(-1)
+	}
+	if q.HiOpen || u > alone {
+		hi = math.Inf(1)
 	}
 	return lo, hi
 }

@@ -115,7 +115,7 @@ func hold(name string, a, b *Figure) Held {
 	}
 	h.Moves = append(h.Moves, m)
 	for i := range Quantiles {
-		h.Moves = append(h.Moves, quantileMove(MoveNames[1+i], &a.Q[i], &b.Q[i]))
+		h.Moves = append(h.Moves, quantileMove(a, b, i))
 	}
 	m = plainMove(MoveNames[1+len(Quantiles)], float64(a.Max), float64(b.Max), a.N > 0, b.N > 0)
 	m.MoreA, m.MoreB = a.Censored > 0, b.Censored > 0
@@ -123,34 +123,24 @@ func hold(name string, a, b *Figure) Held {
 	return h
 }
 
-// Differ tells whether a quantile of b differs from that of a by more than chance,
-// as Versus does: like Compare, with intervals of 99 % and by Spread.
-func Differ(a, b *Quantile) Change {
-	m := quantileMove("", a, b)
+// Differ tells whether quantile i of b differs from that of a by more than
+// chance, as Versus does: like Compare, with intervals of 99 % and by Spread.
+func Differ(a, b *Figure, i int) Change {
+	m := quantileMove(a, b, i)
 	return m.Change
 }
 
-func quantileMove(name string, a, b *Quantile) Move {
-	m := plainMove(name, float64(a.Value), float64(b.Value), a.Mark != MarkNone, b.Mark != MarkNone)
+func quantileMove(fa, fb *Figure, i int) Move {
+	a, b := &fa.Q[i], &fb.Q[i]
+	m := plainMove(MoveNames[1+i], float64(a.Value), float64(b.Value), a.Mark != MarkNone, b.Mark != MarkNone)
 	m.MoreA, m.MoreB = a.Censored, b.Censored
 	if !m.HasA || !m.HasB {
 		return m
 	}
-	m.ALo, m.AHi = openInterval(a)
-	m.BLo, m.BHi = openInterval(b)
+	m.ALo, m.AHi = fa.interval(i)
+	m.BLo, m.BHi = fb.interval(i)
 	m.Change = apartBy(&m)
 	return m
-}
-
-func openInterval(q *Quantile) (lo, hi float64) {
-	lo, hi = q.interval()
-	if q.LoOpen {
-		lo = math.Inf(-1)
-	}
-	if q.HiOpen {
-		hi = math.Inf(1)
-	}
-	return lo, hi
 }
 
 // apartBy is Compare's rule: two intervals that do not overlap.

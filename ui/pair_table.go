@@ -66,7 +66,7 @@ func drawAgainst(a chart.Area, first, second *stats.Target, window int) {
 		a.Text(0, top+r, row.name, chart.Plain)
 		before, after := row.of(x), row.of(y)
 		for c, q := range pairColumns[:cols] {
-			text, role := againstCell(&before.Q[q.i], &after.Q[q.i])
+			text, role := againstCell(before, after, q.i)
 			a.Right(name+(c+1)*w, top+r, text, role)
 		}
 	}
@@ -77,7 +77,7 @@ func drawAgainstLine(a chart.Area, x, y *stats.Figures) {
 	parts := []part{{text: "2 against 1", role: chart.Head, rank: 0}}
 	for r, row := range pairRows {
 		for c, q := range pairColumns[:3] {
-			text, role := againstCell(&row.of(x).Q[q.i], &row.of(y).Q[q.i])
+			text, role := againstCell(row.of(x), row.of(y), q.i)
 			rank := min(1+r+c, 9)
 			if q.i == stats.P90 {
 				rank = 8
@@ -89,9 +89,9 @@ func drawAgainstLine(a chart.Area, x, y *stats.Figures) {
 }
 
 // againstCell is "14.1→15.2 +8%▲": both values, the change and its sign.
-func againstCell(before, after *stats.Quantile) (string, chart.Role) {
-	role := chart.Dim
-	change := stats.Differ(before, after)
+func againstCell(x, y *stats.Figure, i int) (string, chart.Role) {
+	role, before, after := chart.Dim, &x.Q[i], &y.Q[i]
+	change := stats.Differ(x, y, i)
 	switch change {
 	case stats.ChangeUp:
 		role = chart.Bad

@@ -129,6 +129,11 @@ func TestAgainstCell(t *testing.T) {
 		return &stats.Quantile{Value: v * 1e5, Lo: v*1e5 - 1e4, Hi: v*1e5 + 1e4, Mark: stats.MarkOK}
 	}
 	none, vague := &stats.Quantile{}, &stats.Quantile{Value: 12e6, Lo: 1e6, Hi: 90e6, Mark: stats.MarkApprox}
+	figure := func(q *stats.Quantile) *stats.Figure {
+		f := &stats.Figure{N: 1000}
+		f.Q[stats.P50] = *q
+		return f
+	}
 	for _, c := range []struct {
 		a, b *stats.Quantile
 		text string
@@ -142,7 +147,7 @@ func TestAgainstCell(t *testing.T) {
 		{q(100), none, "10.0→–", chart.Dim},
 		{none, none, "–", chart.Dim},
 	} {
-		if text, role := againstCell(c.a, c.b); text != c.text || role != c.role {
+		if text, role := againstCell(figure(c.a), figure(c.b), stats.P50); text != c.text || role != c.role {
 			t.Errorf("%q %v, want %q %v", text, role, c.text, c.role)
 		}
 	}

@@ -24,6 +24,8 @@ type Options struct {
 	// average; 0: as the profile has it. They are for tests of what watches.
 	Faults []string
 	Every  time.Duration
+	// Slow is how many times as long as the profile has it each step takes; 0: 1.
+	Slow float64
 	// Scenes are names of scenes to play, each from when it comes on; nil: none.
 	Scenes <-chan string
 }
@@ -80,6 +82,9 @@ func New(o Options) (*Engine, error) {
 	}
 	if p, err = p.with(o.Faults, o.Every); err != nil {
 		return nil, err
+	}
+	if o.Slow > 0 {
+		p.pace = p.pace.slowed(o.Slow)
 	}
 	return newEngine(o, p), nil
 }

@@ -21,6 +21,14 @@ type pace struct {
 	spec    int // most tokens a step gives one sequence; 0 and 1: no speculation
 }
 
+// slowed is a pace whose every step takes by times as long.
+func (p pace) slowed(by float64) pace {
+	for _, d := range []*time.Duration{&p.base, &p.perSeq, &p.perToken, &p.hiccupTo} {
+		*d = time.Duration(float64(*d) * by)
+	}
+	return p
+}
+
 // seq is one sequence in the engine: a request, or a tenant that a fault
 // brought in.
 type seq struct {

@@ -70,6 +70,7 @@ type trial struct {
 	streams int
 	look    time.Duration // between two looks at the metrics; 0: none
 	late    time.Duration // how much later they are heard
+	slow    float64       // each step takes so many times as long; 0: 1
 }
 
 // patient is what a probe is, without its sockets.
@@ -118,7 +119,7 @@ func (tr *trial) run(t *testing.T) (snap *stats.Snapshot, faults []confusion.Fau
 	synctest.Test(t, func(t *testing.T) {
 		var truth bytes.Buffer
 		e, err := sim.New(sim.Options{
-			Profile: tr.profile, Seed: tr.seed, Faults: tr.faults, Every: tr.every, Truth: &truth, Clock: sim.RuntimeClock(), Version: "0",
+			Profile: tr.profile, Seed: tr.seed, Faults: tr.faults, Every: tr.every, Slow: tr.slow, Truth: &truth, Clock: sim.RuntimeClock(), Version: "0",
 		})
 		if err != nil {
 			t.Fatal(err)
