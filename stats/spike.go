@@ -138,6 +138,8 @@ func (s *spikes) ours(from, to, overslept int64) {
 	for _, r := range s.recent {
 		if r.At > from && r.At <= to && r.Phase != PhaseOutage && 2*min(overslept, r.At-max(r.began, from)) >= r.Length {
 			r.Merged = true
+			s.causes.shown = nil // it may stand there as the worst of its cause
+			s.show(r)
 		}
 	}
 }

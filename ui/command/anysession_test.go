@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"teapot/probe/event"
@@ -165,7 +166,7 @@ func TestAnySessionReportsTheSameFromItsRecording(t *testing.T) {
 				t.Fatal(err)
 			}
 			if again := jsonOf(t, r.Next, 0); again != live {
-				t.Fatalf("text %v: live\n%s\nagain\n%s", text, live, again)
+				t.Fatalf("text %v: live (-) and again (+)\n%s", text, cmp.Diff(strings.Split(live, "\n"), strings.Split(again, "\n")))
 			}
 		}
 	})
