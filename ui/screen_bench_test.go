@@ -22,12 +22,12 @@ func (s *shows) tell(msg tea.Msg) {
 }
 
 // scenes are ten seconds of snapshots, as many a second as the feed makes.
-func scenes(streams int) []*stats.Snapshot {
+func scenes(streams, seconds int) []*stats.Snapshot {
 	w := newWorld(3, streams)
 	w.beat = 5e6 // 200 tok/s a stream
 	w.run(60e9)
 	var out []*stats.Snapshot
-	for range 200 {
+	for range seconds * 20 {
 		w.run(w.now + int64(50*time.Millisecond))
 		out = append(out, w.snapshot())
 	}
@@ -47,7 +47,7 @@ const coreBudget = 0.05
 func BenchmarkScreen(b *testing.B) {
 	ssh := vars("TERM", "xterm-256color", "COLORTERM", "truecolor", "LANG", "C.UTF-8", "SSH_TTY", "/dev/pts/1")
 	for _, streams := range []int{1, 4, 64} {
-		snaps := scenes(streams)
+		snaps := scenes(streams, 10)
 		for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 50}} {
 			for _, link := range []struct {
 				name string
@@ -91,23 +91,27 @@ func benchScreen(b *testing.B, snaps []*stats.Snapshot, cfg Config, size [2]int,
 
 // However many tokens come, the model is told of frames and of nothing else.
 func TestTheModelIsToldOfFramesNotOfTokens(t *testing.T) {
-	snaps := scenes(16)
+	seconds := 10
+	if testing.Short() {
+		seconds = 2
+	}
+	snaps := scenes(16, seconds)
 	clk := newClock()
 	start := clk.at
 	m := &shows{model: still(snaps[0], Config{})}
 	m.cfg.Now = clk.now
 	m.cfg.Snapshot = func() *stats.Snapshot { return snaps[min(int(clk.at.Sub(start)/(50*time.Millisecond)), len(snaps)-1)] }
 	screenOf(m.model, 120, 40, overview)
-	for clk.at.Sub(start) < 10*time.Second {
+	for clk.at.Sub(start) < time.Duration(seconds)*time.Second {
 		clk.at = clk.at.Add(m.pace())
 		m.tell(frameMsg(m.tick))
 		m.View()
 	}
 	tokens := snaps[len(snaps)-1].Targets[0].Session.Gap.N - snaps[0].Targets[0].Session.Gap.N
-	if tokens < 15_000 {
+	if tokens < uint64(1500*seconds) {
 		t.Fatalf("only %d tokens came", tokens)
 	}
-	if m.updates != 100 {
-		t.Errorf("%d updates in ten seconds of %d tokens", m.updates, tokens)
+	if m.updates != 10*seconds {
+		t.Errorf("%d updates in %d seconds of %d tokens", m.updates, seconds, tokens)
 	}
 }
