@@ -21,7 +21,7 @@ func (s *shows) tell(msg tea.Msg) {
 	s.model.Update(msg)
 }
 
-// scenes are ten seconds of snapshots, as many a second as the feed makes.
+// scenes are some seconds of snapshots, as many a second as the feed makes.
 func scenes(streams, seconds int) []*stats.Snapshot {
 	w := newWorld(3, streams)
 	w.beat = 5e6 // 200 tok/s a stream
@@ -108,7 +108,7 @@ func TestTheModelIsToldOfFramesNotOfTokens(t *testing.T) {
 		m.View()
 	}
 	tokens := snaps[len(snaps)-1].Targets[0].Session.Gap.N - snaps[0].Targets[0].Session.Gap.N
-	if tokens < uint64(1500*seconds) {
+	if tokens < uint64(1250*seconds) {
 		t.Fatalf("only %d tokens came", tokens)
 	}
 	if m.updates != 10*seconds {
