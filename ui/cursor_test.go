@@ -177,6 +177,23 @@ func TestLinearScale(t *testing.T) {
 	}
 }
 
+// A verdict of ours says so, also where the read itself was not late.
+func TestOursIsSaidOfASpike(t *testing.T) {
+	s := busy()
+	worst := &s.Targets[0].Worst[0]
+	worst.Merged, worst.Peers, worst.Of = false, 3, 4
+	worst.Why = &stats.Why{Verdict: stats.Ours, Cause: stats.CauseOurs, Evidence: []string{"this client overslept by 0.9 s of the 0.9 s"}, Settled: true}
+	if text := struck(worst); !strings.Contains(text, "this client's own stop") {
+		t.Errorf("it reads %q", text)
+	}
+	m := still(s, Config{Theme: "mono"})
+	for _, size := range [][2]int{{80, 24}, {120, 40}} {
+		if out := stripSGR(screenOf(m, size[0], size[1], overview)); !strings.Contains(out, "ours") {
+			t.Errorf("%v: it is not called ours in\n%s", size, out)
+		}
+	}
+}
+
 // What was found out about a spike stands with it wherever it is named.
 func TestAVerdictStandsWithItsSpike(t *testing.T) {
 	s := busy()

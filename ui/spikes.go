@@ -144,6 +144,8 @@ func struck(s *stats.Spike) string {
 		return "◇ read late here: in large part this client's, and in the percentiles"
 	case s.Merged:
 		return "□ this client's own stop: no latency of the server's"
+	case oursBy(s):
+		return "□ this client's own stop, for most of it"
 	case s.Transport:
 		return "□ the transport's: a new connection's first window was full"
 	case s.First:
@@ -156,6 +158,12 @@ func struck(s *stats.Spike) string {
 		return others(s.Of-1) + " went on: it struck this request alone"
 	}
 	return "no other stream stood still at the same instant"
+}
+
+// oursBy tells whether a spike is this client's own, by its read or by the
+// verdict.
+func oursBy(s *stats.Spike) bool {
+	return s.Merged || s.Why != nil && s.Why.Verdict == stats.Ours
 }
 
 // others counts streams beside the one that is spoken of.

@@ -70,7 +70,7 @@ func drawSpike(a chart.Area, fr *frame, s *stats.Spike) {
 	if s.First || role == chart.Bar {
 		role = chart.Plain
 	}
-	if s.Merged || s.Transport {
+	if oursBy(s) || s.Transport {
 		role = chart.Ours
 	}
 	a.Right(spikeIndent-1, 0, format.Dur(s.Length), role|chart.Bold)
@@ -87,7 +87,7 @@ func drawSpike(a chart.Area, fr *frame, s *stats.Spike) {
 		note = struck(s)
 	case s.Late:
 		note = "◇ read late"
-	case s.Merged:
+	case oursBy(s):
 		note = "□ ours"
 	case s.Transport:
 		note = "□ transport"
@@ -131,7 +131,7 @@ func drawWorstLine(a chart.Area, fr *frame) {
 		if at := fr.clock(s.At); at != "" && i == 0 && a.W()-x >= 70 {
 			text += " " + at
 		}
-		if why := whyWord(s); why != "" && !s.Merged && !s.Transport {
+		if why := whyWord(s); why != "" && !oursBy(s) && !s.Transport {
 			text += " " + why
 		}
 		if i > 0 {
@@ -156,7 +156,7 @@ func spikeText(s *stats.Spike) string {
 	}
 	text += " " + spikePlace(s)
 	switch {
-	case s.Merged:
+	case oursBy(s):
 		text += " ours"
 	case s.Transport:
 		text += " transport"
