@@ -16,9 +16,6 @@ func exported(o *options.Options) (int, error) {
 		return exitFailure, err
 	}
 	defer f.Close()
-	if same(o.File, o.Output) {
-		return options.ExitUsage, fmt.Errorf("-o names the recording itself, which would be lost: give another file")
-	}
 	to, err := export.Create(o.Output)
 	if err != nil {
 		return exitFailure, err
@@ -31,11 +28,4 @@ func exported(o *options.Options) (int, error) {
 		fmt.Fprintln(os.Stderr, "teapot: "+o.File+": "+why)
 	}
 	return 0, nil
-}
-
-// same tells whether two names are those of one file.
-func same(a, b string) bool {
-	x, err := os.Stat(a)
-	y, other := os.Stat(b)
-	return err == nil && other == nil && os.SameFile(x, y)
 }

@@ -205,6 +205,9 @@ func (p *parser) finish() error {
 	if err := o.checkFiles(); err != nil {
 		return err
 	}
+	if err := o.checkOverwrites(); err != nil {
+		return err
+	}
 	if o.keyEnv = o.APIKeyEnv; o.keyEnv == "" && p.env("OPENAI_API_KEY") != "" {
 		o.keyEnv = "OPENAI_API_KEY"
 	} else if o.keyEnv != "" && p.env(o.keyEnv) == "" {
