@@ -1,10 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 
+	"teapot/probe/event"
 	"teapot/ui/export"
 	"teapot/ui/options"
 )
@@ -20,11 +22,23 @@ func exported(o *options.Options) (int, error) {
 	if err != nil {
 		return exitFailure, err
 	}
-	err = errors.Join(export.Write(to, export.Format(o.To), next, o.Stats()), to.Close())
+	read := 0
+	counted := func() (event.Event, error) {
+		ev, err := next()
+		if ev != nil {
+			read++
+		}
+		return ev, err
+	}
+	err = errors.Join(export.Write(to, export.Format(o.To), counted, o.Stats()), to.Close())
 	if err != nil {
 		return exitFailure, err
 	}
-	if why := r.Damage(); why != "" {
+	why := r.Damage()
+	if read == 0 {
+		return exitFailure, fmt.Errorf("%s: nothing can be read of it: %s", o.File, cmp.Or(why, "it holds no event"))
+	}
+	if why != "" {
 		fmt.Fprintln(os.Stderr, "teapot: "+o.File+": "+why)
 	}
 	return 0, nil

@@ -112,6 +112,16 @@ func TestAnExportKeepsItsRecording(t *testing.T) {
 			t.Errorf("%q: %d, %q%q", c.args, code, out, diag)
 		}
 	}
+	stump := filepath.Join(t.TempDir(), "stump.teapot")
+	if err := os.WriteFile(stump, before[:5], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []string{"trace", "csv", "vllm"} { // nothing in it is no success
+		_, diag, code := run(t, "export", stump, "--to", form)
+		if code != 1 || strings.Count(diag, "\n") != 1 || !strings.Contains(diag, "nothing can be read of it") {
+			t.Errorf("%s of a stump: %d, %q", form, code, diag)
+		}
+	}
 	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the recording changed (%v)", err)
 	}

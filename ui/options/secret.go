@@ -1,7 +1,9 @@
 package options
 
 import (
+	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"teapot/ui/format"
@@ -9,7 +11,21 @@ import (
 
 // Line is an error as one line that may be shown and logged: without control
 // characters, and its URLs without userinfo and query.
-func Line(err error) string { return clean(err.Error()) }
+// Errors that were joined stand one after the other, each said once.
+func Line(err error) string {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok || errors.Join(joined.Unwrap()...).Error() != err.Error() {
+		return clean(err.Error()) // one error, or a sentence about several
+	}
+	var said []string
+	for _, e := range joined.Unwrap() {
+		line := Line(e)
+		if !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, line) }) {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, "; ")
+}
 
 func clean(s string) string { return format.Clean(format.RedactText(s)) }
 
