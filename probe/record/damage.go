@@ -18,6 +18,7 @@ type damage struct {
 	cutAt  int64  // where the incomplete block begins
 	tail   uint64 // events known to be lost there
 	bad    int    // records of sound blocks that make no sense
+	more   int64  // offset at which another recording begins; 0: there is none
 }
 
 func (d *damage) place(at int64, lost uint64) {
@@ -40,6 +41,13 @@ func (d *damage) badRecords(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.bad += n
+}
+
+// another says where a second recording begins, behind this one.
+func (d *damage) another(at int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.more = at
 }
 
 // line puts it all in one line; "" when nothing is wrong.
@@ -67,6 +75,9 @@ func (d *damage) line() string {
 	}
 	if d.bad > 0 {
 		parts = append(parts, count(uint64(d.bad), "event")+" could not be decoded")
+	}
+	if d.more > 0 {
+		parts = append(parts, fmt.Sprintf("another recording begins at byte %d and was not read", d.more))
 	}
 	return strings.Join(parts, "; ")
 }

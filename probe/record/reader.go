@@ -112,6 +112,9 @@ func (r *Reader) block() error {
 			return r.end(err, len(b))
 		}
 		h, ok := parseBlock(b)
+		if _, whole, _ := parseFileHeader(b); whole {
+			return r.another()
+		}
 		if !ok {
 			r.fail(false, r.next)
 			r.seek()
@@ -203,9 +206,19 @@ func (r *Reader) seek() {
 	b := r.in.ready()
 	i := bytes.Index(b, []byte(blockMagic))
 	if i < 0 {
-		i = max(0, len(b)-len(blockMagic)+1) // its beginning may be there
+		i = max(0, len(b)-len(fileMagic)+1) // its beginning may be there
+	}
+	if j := bytes.Index(b, []byte(fileMagic)); j >= 0 && j < i {
+		i = j
 	}
 	r.in.skip(i)
+}
+
+// another ends the reading where a second recording begins: two runs have
+// numbered their endpoints and requests alike, and would be taken for one.
+func (r *Reader) another() error {
+	r.dmg.another(r.in.off)
+	return r.end(io.EOF, 0)
 }
 
 // end is called when the stream ends after left bytes that are no block.
