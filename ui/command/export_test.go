@@ -88,6 +88,25 @@ func TestOutletsThatCannotBeHad(t *testing.T) {
 	}
 }
 
+// A recording that is none leaves the file of a log as it was.
+func TestAWrongRecordingEmptiesNoLog(t *testing.T) {
+	dir := t.TempDir()
+	log, foreign := filepath.Join(dir, "kept.hlog"), filepath.Join(dir, "foreign")
+	for _, f := range []string{log, foreign} {
+		if err := os.WriteFile(f, []byte("of before"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, command := range []string{"report", "replay"} {
+		if _, diag, code := run(t, command, foreign, "--hlog", log); code != 1 {
+			t.Errorf("%s: %d, %q", command, code, diag)
+		}
+		if b, err := os.ReadFile(log); err != nil || string(b) != "of before" {
+			t.Errorf("%s: the log holds %q (%v)", command, b, err)
+		}
+	}
+}
+
 // What cannot be written is said, and the recording stays as it was.
 func TestAnExportKeepsItsRecording(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.teapot")

@@ -54,11 +54,12 @@ func reportOn(o *options.Options) (int, error) {
 	if o.Merge {
 		return mergeAll(o, s)
 	}
-	outlets, err := export.Open(o.Listen, o.HLog, options.Release)
+	next, r, f, err := recording(o)
 	if err != nil {
 		return exitFailure, err
 	}
-	next, r, f, err := recording(o)
+	defer f.Close()
+	outlets, err := export.Open(o.Listen, o.HLog, options.Release)
 	if err != nil {
 		return exitFailure, err
 	}
@@ -111,10 +112,6 @@ func play(o *options.Options) (int, error) {
 	if err != nil {
 		return exitFailure, err
 	}
-	outlets, err := export.Open(o.Listen, o.HLog, options.Release)
-	if err != nil {
-		return exitFailure, err
-	}
 	_, _, head, err := recording(o) // for what it was judged by
 	if err != nil {
 		return exitFailure, err
@@ -125,6 +122,10 @@ func play(o *options.Options) (int, error) {
 		return exitFailure, err
 	}
 	defer file.Close()
+	outlets, err := export.Open(o.Listen, o.HLog, options.Release)
+	if err != nil {
+		return exitFailure, err
+	}
 	deck.Restart, deck.AtEnd, deck.Idle = stats.ErrRestart, s.Damaged, s.Refresh
 	s.Start(session.Source{
 		Next: outlets.Follow(deck.Next, s), Stop: deck.Stop, Damage: file.Damage, Playback: deck,

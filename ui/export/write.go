@@ -84,7 +84,11 @@ func Write(out io.Writer, form Format, next Next, c stats.Config) error {
 			return fmt.Errorf("write the export: %w", err)
 		}
 	}
-	if err := errors.Join(w.end(), b.Flush()); err != nil {
+	err := w.end()
+	if err == nil { // else it is the same again
+		err = b.Flush()
+	}
+	if err != nil {
 		return fmt.Errorf("write the export: %w", err)
 	}
 	return nil

@@ -158,6 +158,7 @@ func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "", "neither"}, {"a list", "[]", "neither"}, {"another document", `{"a":1}`, "neither"}, {"cut", `{"version":1,"tar`, "neither"},
 		{"no targets", `{"version":1}`, "neither"}, {"newer", `{"version":2,"targets":[]}`, "newer"}, {"a string", `{"version":1,"targets":"x"}`, "neither"},
+		{"a number beyond all", `{"version":1,"targets":[],"elapsed_s":1e308}`, "no run can have"},
 	} {
 		if _, err := Parse([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)

@@ -26,6 +26,10 @@ func Parse(b []byte) (*stats.Snapshot, error) {
 	if err := json.Unmarshal(b, &d); err != nil || d.Version == 0 || d.Targets == nil {
 		return nil, ErrNotReport
 	}
+	var all any
+	if json.Unmarshal(b, &all) != nil || !sane(all) {
+		return nil, errors.New("a report with a number in it that no run can have")
+	}
 	if d.Version > 1 {
 		return nil, fmt.Errorf("a report of version %d, made by a newer teapot; this one reads version 1", d.Version)
 	}
@@ -45,6 +49,26 @@ func Parse(b []byte) (*stats.Snapshot, error) {
 		s.Targets = append(s.Targets, targetOf(uint32(i+1), &d.Targets[i], s.Now))
 	}
 	return s, nil
+}
+
+// most is more than any number in a report is.
+const most = 1e17
+
+// sane tells whether every number of a document is one that a run can have.
+func sane(v any) bool {
+	switch v := v.(type) {
+	case float64:
+		return v > -most && v < most
+	case []any:
+		return !slices.ContainsFunc(v, func(x any) bool { return !sane(x) })
+	case map[string]any:
+		for _, x := range v {
+			if !sane(x) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // nsOf is a duration in ms as ns, within what a run can hold.
