@@ -72,11 +72,19 @@ func stateFact(v *stats.Server) (fact, bool) {
 	return fact{"Server", lines}, len(lines) > 0
 }
 
+// noGrowth says why there is no figure of the server's.
+func noGrowth(v *stats.Server) string {
+	if v == nil || len(v.Sources) == 0 {
+		return "no page of metrics was looked at: the server was not recognised, or has none; --server-metrics URL names one"
+	}
+	return "no histogram of the server has grown: nobody asked it for anything, or it shows none"
+}
+
 // textPassive writes it for a terminal.
 func textPassive(b *strings.Builder, s *stats.Snapshot, t *stats.Target) {
 	rows := passiveRows(t.Server)
 	if len(rows) == 0 {
-		b.WriteString("no histogram of the server has grown: nobody asked it for anything, or it shows none\n")
+		b.WriteString(noGrowth(t.Server) + "\n")
 	} else {
 		for _, r := range append([][len(passiveHead)]string{passiveHead}, rows...) {
 			line := format.Left(r[0], rowLabel)
