@@ -231,14 +231,20 @@ func words(n, seed int) string {
 func TestLlamaCPPPrefillOfSomebodyElse(t *testing.T) {
 	l := startLlama(t, 4, 0)
 	var batches []int
-	r := l.why(t, func() {
-		l.decoding(t, 3, 150)
-		var err error
-		if batches, err = l.prompt(words(230, 1)); err != nil {
-			t.Error(err)
-		}
-	}, "-n", "3", "-c", "3", "--max-tokens", "500")
-	lines, ok := r.evidence("prefill interference")
+	var lines string
+	ok := false
+	// Where other programs take the processors, every step may be as long as one
+	// with a batch of the prompt in it, and none of them is a stop: then again.
+	for try := 1; try <= 3 && !ok; try++ {
+		r := l.why(t, func() {
+			l.decoding(t, 3, 150)
+			var err error
+			if batches, err = l.prompt(words(230, try)); err != nil {
+				t.Error(err)
+			}
+		}, "-n", "3", "-c", "3", "--max-tokens", "500")
+		lines, ok = r.evidence("prefill interference")
+	}
 	if !ok {
 		t.Fatal("the stop is not called prefill interference")
 	}

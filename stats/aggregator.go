@@ -37,6 +37,7 @@ type Aggregator struct {
 
 	session event.Session
 	load    event.Load
+	wanted  []event.Setting // lengths that no request was sent with yet
 	started bool
 	start   int64 // of the session's figures
 	since   int64 // of the windows' figures
@@ -144,7 +145,7 @@ func (a *Aggregator) rare(ev event.Event) {
 			t.marked(Marked{At: ev.At, Letter: letter, Label: oneLine(ev.Label)}, ev.Amends)
 		}
 	case *event.Setting:
-		setting(&a.load, ev)
+		a.setting(ev)
 		a.lane.put(ev.At, LaneSetting, 0, ev.Name+" "+ev.From+" → "+ev.To)
 	case *event.Note:
 		n := *ev
@@ -209,6 +210,7 @@ func (a *Aggregator) begin(ev *event.Start) {
 		delete(a.lives, lost.start.Request)
 	}
 	a.lives[ev.Request] = l
+	a.sentWith(ev)
 	if ev.Scheduled > 0 && !ev.Warmup {
 		a.floor.lagged(ev.At, ev.At-ev.Scheduled)
 	}

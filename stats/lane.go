@@ -107,6 +107,30 @@ func oneLine(s string) string {
 	}, s)), " ")
 }
 
+// setting takes a change of the load. A length is that of the run only once a
+// request was sent with it.
+func (a *Aggregator) setting(ev *event.Setting) {
+	if ev.Name != event.DoMaxTokens && ev.Name != event.DoPromptTokens {
+		setting(&a.load, ev)
+		return
+	}
+	a.wanted = slices.DeleteFunc(a.wanted, func(w event.Setting) bool { return w.Name == ev.Name })
+	a.wanted = append(a.wanted, *ev)
+}
+
+// sentWith brings the load up to date with the lengths of a request.
+func (a *Aggregator) sentWith(ev *event.Start) {
+	for i := range a.wanted {
+		w := &a.wanted[i]
+		if w.Name == event.DoMaxTokens && strconv.Itoa(ev.Asked) == w.To || w.Name == event.DoPromptTokens && strconv.Itoa(ev.Prompt) == w.To {
+			setting(&a.load, w)
+			a.wanted = slices.Delete(slices.Clone(a.wanted), i, i+1)
+			a.sentWith(ev)
+			return
+		}
+	}
+}
+
 // setting brings a load up to date with a change that took effect. A value that
 // makes no sense is let be.
 func setting(l *event.Load, ev *event.Setting) {

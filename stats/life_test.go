@@ -301,8 +301,37 @@ func TestSentAgainCountsNeitherWay(t *testing.T) {
 	s := newScript(Config{})
 	s.a.Add(&event.Start{At: 1, Target: 1, Request: 1, Slot: 1})
 	s.a.Add(&event.End{At: 2, Target: 1, Request: 1, Slot: 1, Class: event.Aborted, Flags: []event.Flag{event.FlagRetried, event.FlagSentAgain}})
+	s.a.Add(&event.Start{At: 3, Target: 1, Request: 2, Slot: 1})
+	s.a.Add(&event.Start{At: 4, Target: 1, Request: 3, Slot: 2, Reused: true})
+	s.a.Add(&event.End{At: 5, Target: 1, Request: 3, Slot: 2, Class: event.Aborted, Flags: []event.Flag{event.FlagRetried, event.FlagSentAgain}})
 	tg := s.a.Snapshot().Targets[0]
-	if r := tg.Session.Requests; r.Aborted != 0 || r.Failed != 0 || len(r.ByClass) != 0 || len(tg.Recent) != 0 || tg.InFlight != 0 {
+	if f := &tg.Session; f.Cold != 1 || f.Phases.Reused != 0 {
+		t.Errorf("%d on new connections, %v on used ones: of the one that was sent", f.Cold, f.Phases.Reused)
+	}
+	if r := tg.Session.Requests; r.Aborted != 0 || r.Failed != 0 || len(r.ByClass) != 0 || len(tg.Recent) != 0 || tg.InFlight != 1 {
 		t.Errorf("%+v, %d in the list, %d in flight", r, len(tg.Recent), tg.InFlight)
+	}
+}
+
+// A length is that of the load once a request was sent with it, and never when
+// none was.
+func TestALengthCountsOnceItWasSent(t *testing.T) {
+	s := newScript(Config{})
+	s.a.Add(&event.Session{At: 1, Load: event.Load{MaxTokens: 256, PromptTokens: 128, Concurrency: 2}})
+	look := func() event.Load { return s.a.Snapshot().Load }
+	s.a.Add(&event.Setting{At: 2, Name: event.DoMaxTokens, From: "256", To: "512"})
+	s.a.Add(&event.Setting{At: 2, Name: event.DoConcurrency, From: "2", To: "3"})
+	if l := look(); l.MaxTokens != 256 || l.Concurrency != 3 {
+		t.Errorf("before a request: %+v", l)
+	}
+	s.a.Add(&event.Start{At: 3, Target: 1, Request: 1, Asked: 256, Prompt: 128})
+	if l := look(); l.MaxTokens != 256 {
+		t.Errorf("after one of the old length: %+v", l)
+	}
+	s.a.Add(&event.Setting{At: 4, Name: event.DoMaxTokens, From: "512", To: "1024"})
+	s.a.Add(&event.Setting{At: 4, Name: event.DoPromptTokens, From: "128", To: "64"})
+	s.a.Add(&event.Start{At: 5, Target: 1, Request: 2, Asked: 1024, Prompt: 64})
+	if l := look(); l.MaxTokens != 1024 || l.PromptTokens != 64 {
+		t.Errorf("after one of the new lengths: %+v", l)
 	}
 }

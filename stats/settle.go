@@ -145,6 +145,7 @@ func (t *target) finish(l *life, ev *event.End) {
 	switch {
 	case ev.SentAgain():
 		l.finish(ev)
+		t.unsent(&l.start)
 		return
 	case l.start.Warmup:
 		l.finish(ev)

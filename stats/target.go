@@ -306,6 +306,25 @@ func (t *target) firstToken(l *life, a arrival) {
 	}
 }
 
+// unsent takes a request out of those that were sent: it is sent again, on a
+// connection of its own.
+func (t *target) unsent(s *event.Start) {
+	if s.Warmup {
+		return
+	}
+	for _, y := range t.book.at(s.At) {
+		if y.sent == 0 {
+			continue // its second, or the session, was emptied since
+		}
+		y.sent--
+		if s.Reused {
+			y.reused -= min(y.reused, 1)
+		} else {
+			y.cold -= min(y.cold, 1)
+		}
+	}
+}
+
 // slowFirst keeps a first token that came far later than most.
 func (t *target) slowFirst(l *life, a arrival) {
 	d := t.d[mTTFT]

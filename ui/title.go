@@ -324,5 +324,18 @@ func (fr *frame) badge() (string, chart.Role) {
 	case event.StateDone:
 		return "✓ DONE", chart.BadgeGood
 	}
+	if tokensCome(fr.t) { // the first request since it was away is answered
+		return "… WARM-UP", chart.BadgeWarn
+	}
 	return "… CONNECTING" + since, chart.BadgeWarn
+}
+
+// tokensCome tells whether a reply is under way.
+func tokensCome(t *stats.Target) bool {
+	for i := range t.Streams {
+		if s := &t.Streams[i]; s.FirstAt > 0 && s.EndAt == 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -29,13 +29,20 @@ type asked struct {
 
 // askedFresh is how long the probe may take to say what became of it. Until
 // then a further press goes on from the value asked for.
-const askedFresh = 2 * time.Second
+const (
+	askedFresh  = 2 * time.Second
+	askedLength = time.Minute
+)
 
 // load is the load as it will be when everything that was asked for took effect.
 func (m *model) load() *event.Load {
 	l := m.snap.Load
 	want := func(control string, have float64) float64 {
-		if a, ok := m.asked[control]; ok && m.cfg.Now().Sub(a.at) < askedFresh {
+		fresh := askedFresh
+		if control == event.DoMaxTokens || control == event.DoPromptTokens {
+			fresh = askedLength // it is the load's once a request was sent with it
+		}
+		if a, ok := m.asked[control]; ok && m.cfg.Now().Sub(a.at) < fresh {
 			return a.value
 		}
 		return have
@@ -66,7 +73,7 @@ func (m *model) tune(k tea.KeyPressMsg) bool {
 	case key.Matches(k, m.keys.slower):
 		step(event.DoRate, "requests/s", l.Rate, rateBelow(l.Rate))
 	case key.Matches(k, m.keys.faster):
-		step(event.DoRate, "requests/s", l.Rate, rateAbove(l.Rate))
+		step(event.DoRate, "requests/s", l.Rate, rateAbove(max(l.Rate, m.closedRate(l))))
 	case key.Matches(k, m.keys.fewer):
 		step(event.DoConcurrency, "streams in flight", float64(l.Concurrency), float64(max(l.Concurrency-1, 1)))
 	case key.Matches(k, m.keys.more):
@@ -92,6 +99,15 @@ func number(v float64) string {
 func halve(n int) float64 { return float64(max(n/2, 1)) }
 
 func double(n int) float64 { return float64(min(max(n, 1)*2, longest)) }
+
+// closedRate is what a closed loop comes to, requests a second: more than that is
+// more than now. 0 in an open loop.
+func (m *model) closedRate(l *event.Load) float64 {
+	if l.Rate > 0 {
+		return 0
+	}
+	return min(m.shown().Windows[m.window].RequestRate, rates[len(rates)-2])
+}
 
 // rateAbove is the next step above a rate, which need not be one itself.
 func rateAbove(r float64) float64 {

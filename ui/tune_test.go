@@ -17,7 +17,7 @@ func TestTuningByHand(t *testing.T) {
 		want event.Control // Do "": the key asks for nothing
 		says string
 	}{
-		{"]", event.Load{}, event.Control{Do: event.DoRate, Value: 0.1}, "requests/s 0 → 0.1"},
+		{"]", event.Load{}, event.Control{Do: event.DoRate, Value: 2}, "requests/s 0 → 2"}, // the closed loop comes to 1.5
 		{"]", event.Load{Rate: 2}, event.Control{Do: event.DoRate, Value: 5}, "requests/s 2 → 5"},
 		{"]", event.Load{Rate: 3}, event.Control{Do: event.DoRate, Value: 5}, "requests/s 3 → 5"},
 		{"]", event.Load{Rate: 5000}, event.Control{}, "requests/s stays at 5000"},

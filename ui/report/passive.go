@@ -34,6 +34,19 @@ func passiveRows(v *stats.Server) (rows [][len(passiveHead)]string) {
 	return rows
 }
 
+// passiveLines are the rows under their head, in columns.
+func passiveLines(rows [][len(passiveHead)]string) []string {
+	var lines []string
+	for _, r := range append([][len(passiveHead)]string{passiveHead}, rows...) {
+		line := format.Left(r[0], rowLabel)
+		for _, c := range r[1:] {
+			line += format.Right(c, 10)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 // passiveNote says what the figures are, under the table.
 const passiveNote = "the server's own figures, of all its clients, by what its histograms grew while this run looked; of a percentile only the bucket is known"
 
@@ -86,11 +99,7 @@ func textPassive(b *strings.Builder, s *stats.Snapshot, t *stats.Target) {
 	if len(rows) == 0 {
 		b.WriteString(noGrowth(t.Server) + "\n")
 	} else {
-		for _, r := range append([][len(passiveHead)]string{passiveHead}, rows...) {
-			line := format.Left(r[0], rowLabel)
-			for _, c := range r[1:] {
-				line += format.Right(c, 10)
-			}
+		for _, line := range passiveLines(rows) {
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 		}
 		b.WriteString(strings.Join(wrap(passiveNote, textWidth), "\n") + "\n")
@@ -100,6 +109,26 @@ func textPassive(b *strings.Builder, s *stats.Snapshot, t *stats.Target) {
 		writeFact(b, x)
 	}
 	textCauses(b, t)
+}
+
+// passiveTable is what a screen that only looked leaves behind: the server's own
+// figures of each endpoint.
+func passiveTable(s *stats.Snapshot) string {
+	var lines []string
+	for _, t := range s.Targets {
+		lines = append(lines, name(t)+"  "+elapsed(s)+"  no request was made")
+		rows := passiveRows(t.Server)
+		if len(rows) == 0 {
+			lines = append(lines, noGrowth(t.Server))
+			continue
+		}
+		lines = append(lines, passiveLines(rows)...)
+	}
+	lines = lines[:min(len(lines), maxTableLines)]
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(format.Cut(l, textWidth), " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // markdownPassive writes it as Markdown.

@@ -60,6 +60,25 @@ func TestPassiveReport(t *testing.T) {
 	}
 }
 
+// What a screen leaves behind has the server's figures, and no row of dashes.
+func TestPassiveTable(t *testing.T) {
+	s := article()
+	s.Load.Passive = true
+	s.Targets[0].Server = &stats.Server{
+		Sources: []stats.ServerSource{{Name: "metrics"}},
+		TTFT:    stats.ServerFigure{AllN: 90, AllMean: 200e6, AllP50: 125e6, AllP99: -750e6},
+	}
+	out := Table(s)
+	for _, want := range []string{"no request was made", "ttft", "200.0", "≤125.0", ">750.0", "90"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "tok/s") {
+		t.Errorf("figures of ours are in\n%s", out)
+	}
+}
+
 // Without a histogram it says so.
 func TestPassiveReportOfNothing(t *testing.T) {
 	s := article()

@@ -20,6 +20,9 @@ func Table(s *stats.Snapshot) string {
 	if len(s.Targets) == 0 {
 		return "teapot: nothing was measured in " + elapsed(s) + "\n"
 	}
+	if s.Load.Passive {
+		return passiveTable(s)
+	}
 	lines := []string{tableLine(figureHead)}
 	room := maxTableLines - len(lines)
 	shown := s.Targets
