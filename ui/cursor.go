@@ -141,7 +141,7 @@ func drawCursor(a chart.Area, fr *frame) {
 		c := a.Cell(x, y)
 		if c.Rune <= ' ' {
 			a.Set(x, y, '┊', chart.Info)
-		} else if c.Rune >= '▁' && c.Rune <= '█' || c.Rune == '#' {
+		} else if c.Rune >= '▁' && c.Rune <= '▓' || c.Rune == '#' {
 			a.Set(x, y, c.Rune, chart.Info|chart.Bold) // turned round, a bar would be a hole
 		} else {
 			a.Set(x, y, c.Rune, c.Role|chart.Reverse)
