@@ -81,7 +81,7 @@ func (m *model) drawPair() {
 		m.dirty, m.pair.halves = dirtyAll, [2]half{}
 	}
 	left := (m.w - 2) / 2
-	widths := [2]int{left, m.w - 2 - left}
+	widths := [2]int{left, left} // of the same width, so that as much fits into both
 	// One shape for both, so that what belongs together stands at one height.
 	common := m.half(0, widths[0], foot).shape()
 	other := m.half(1, widths[1], foot).shape()
