@@ -106,12 +106,17 @@ func TestTuningByHandIsMarkedAndCompared(t *testing.T) {
 	s.await(t, "PROBING PAUSED")
 	s.keys(t, "p")
 	s.await(t, "LIVE")
-	for _, k := range []struct{ key, says string }{
-		{"]", "requests/s 0 → 0.1"}, {"[", "requests/s 0.1 → 0"}, {"{", "streams in flight 4 → 3"},
-		{">", "output tokens 20 → 40"}, {"<", "output tokens 40 → 20"}, {".", "prompt tokens 128 → 256"}, {",", "prompt tokens 256 → 128"},
+	for _, k := range []struct {
+		key  string
+		says []string
+	}{
+		{"]", []string{"requests/s 0 → ", "!→ 0.1,"}}, // more than the closed loop came to
+		{"[", []string{"requests/s ", "!requests/s 0 → "}}, {"{", []string{"streams in flight 4 → 3"}},
+		{">", []string{"output tokens 20 → 40"}}, {"<", []string{"output tokens 40 → 20"}},
+		{".", []string{"prompt tokens 128 → 256"}}, {",", []string{"prompt tokens 256 → 128"}},
 	} {
 		s.keys(t, k.key)
-		s.await(t, k.says)
+		s.await(t, k.says...)
 		time.Sleep(150 * time.Millisecond) // the probe says what became of it
 	}
 	s.quit(t)
